@@ -1,0 +1,94 @@
+// Args: the command line of one subcommand. Declare options with where their values go, then parse.
+//
+// Written here rather than taken from a library because the tools whose names berth also answers to
+// use single-dash words (`-gc 2`) and repeated open-ended lists (`-p lr 1 2 -p bs 32 64`), and
+// because a client that is called in a shell loop must parse and start in well under a millisecond.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+
+namespace berth {
+
+class Args {
+ public:
+  using Setter = std::function<Result<void>(std::string_view)>;
+  using ListSetter = std::function<Result<void>(std::span<const std::string_view>)>;
+
+  /// `usage` is what follows "usage: ", `summary` the paragraph below it.
+  Args(std::string usage, std::string summary);
+
+  /// `names` are separated by commas: "-q,--quiet". They appear in the help in order of
+  /// declaration.
+  void flag(std::string names, bool& out, std::string help);
+  /// One value: `--name VALUE` or `--name=VALUE`.
+  void value(std::string names, std::string metavar, std::string help, Setter set);
+  void value(std::string names, std::string metavar, std::string help, std::string& out);
+  void value(std::string names, std::string metavar, std::string help,
+             std::optional<std::string>& out);
+  void value(std::string names, std::string metavar, std::string help, std::int64_t& out);
+  void value(std::string names, std::string metavar, std::string help, Duration& out);
+  void value(std::string names, std::string metavar, std::string help, Bytes& out);
+  /// All words up to the next option; may be given again, and `set` is then called again.
+  void list(std::string names, std::string metavar, std::string help, ListSetter set);
+  /// A flag whose value is optional: bare `--name` calls `set` with "".
+  void optional_value(std::string names, std::string metavar, std::string help, Setter set);
+
+  /// Words that are not options, one setter call each, in order. At most `most`.
+  void positional(std::string metavar, std::string help, std::size_t least, std::size_t most,
+                  Setter set);
+  /// Everything from the first positional word (or after `--`) on, untouched.
+  void rest(std::string metavar, std::string help, ListSetter set);
+
+  /// A line under "Examples:" in the help.
+  void example(std::string line);
+
+  /// False when `--help` was asked and printed; otherwise all setters have run.
+  Result<bool> parse(std::span<const std::string_view> words);
+
+  std::string help() const;
+
+ private:
+  enum class Kind { Flag, Value, OptionalValue, List };
+  struct Option {
+    std::vector<std::string> names;
+    std::string metavar;
+    std::string help;
+    Kind kind = Kind::Flag;
+    bool* flag = nullptr;
+    Setter set;
+    ListSetter set_list;
+  };
+  struct Positional {
+    std::string metavar;
+    std::string help;
+    std::size_t least = 0;
+    std::size_t most = 0;
+    Setter set;
+  };
+
+  void add(std::string names, std::string metavar, std::string help, Kind kind, bool* flag,
+           Setter set, ListSetter set_list);
+  const Option* find(std::string_view name) const;
+  bool looks_like_option(std::string_view word) const;
+  Failure unknown(std::string_view word) const;
+  Result<std::size_t> take_option(std::span<const std::string_view> words, std::size_t at);
+
+  std::string usage_;
+  std::string summary_;
+  std::vector<Option> options_;
+  std::optional<Positional> positional_;
+  std::optional<Positional> rest_help_;
+  ListSetter rest_;
+  std::vector<std::string> examples_;
+};
+
+}  // namespace berth

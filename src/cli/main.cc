@@ -1,0 +1,105 @@
+// berth: one program; the first word, or the name it was called by, chooses what it does.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace {
+
+using berth::Words;
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;  // empty: not listed in the help
+  int (*main)(Words);
+};
+
+// Those that are listed in the help come first; the others are the names of the tools that berth
+// replaces, which work as first word and as the name of the program.
+constexpr std::array kCommands = {
+    Command{"version", "", [](Words) { return 0; }},
+};
+
+constexpr std::string_view kVersion = BERTH_VERSION;
+
+void print_help() {
+  fmt::print(
+      "berth {}: runs machine-learning jobs on GPUs\n\nusage: berth COMMAND [options]   "
+      "(berth COMMAND --help says more)\n\n",
+      kVersion);
+  for (const Command& command : kCommands) {
+    if (!command.summary.empty()) {
+      fmt::print("  {:<8} {}\n", command.name, command.summary);
+    }
+  }
+  fmt::print(
+      "\nExamples:\n"
+      "  berth run --gpus 0,1 commands.txt       one command per line, one at a time on each GPU\n"
+      "  berth sweep 'train.py --lr {{lr}}' -p lr 0.1 0.01 --run\n"
+      "  berth gpus --watch\n");
+}
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (command.name == name) {
+      return &command;
+    }
+  }
+  return nullptr;
+}
+
+/// A closed stdin, stdout or stderr must not become the number of a file that berth opens.
+void open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0) {
+      // Opened the wrong way round, so that using it is an error and not a silent success.
+      (void)::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
+/// Output that could not be written is a failure, whatever the command thought of it.
+int finish(int status) {
+  const bool lost = std::ferror(stdout) != 0 || std::fflush(stdout) != 0;
+  if (lost && status == 0) {
+    std::fputs("berth: could not write to standard output\n", stderr);
+    return 1;
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_descriptors();
+  std::vector<std::string_view> words(argv, argv + argc);
+  std::string_view name = words.empty() ? "berth" : words[0];
+  name.remove_prefix(name.find_last_of('/') + 1);
+  if (const Command* command = find_command(name)) {
+    return finish(command->main(Words(words).subspan(1)));
+  }
+  if (words.size() < 2 || words[1] == "--help" || words[1] == "-h" || words[1] == "help") {
+    print_help();
+    return finish(words.size() < 2 ? 2 : 0);
+  }
+  if (words[1] == "--version") {
+    fmt::print("berth {}\n", kVersion);
+    return finish(0);
+  }
+  if (const Command* command = find_command(words[1])) {
+    return finish(command->main(Words(words).subspan(2)));
+  }
+  fmt::print(stderr, "berth: unknown command '{}' (berth --help lists them)\n", words[1]);
+  return 2;
+}
+
+int berth::report(std::string_view command, const Error& error) {
+  fmt::print(stderr, "{}: {}\n", command, error.message);
+  return exit_code(error.code);
+}

@@ -1,0 +1,37 @@
+// What the scheduler knows of a device: what a backend reported once, and what changes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace berth {
+
+/// Where a device sits, coarse to fine. Devices that agree further down are nearer to each other.
+struct Locality {
+  std::uint16_t node = 0;    // machine; always 0 outside the simulator
+  std::uint16_t numa = 0;    // memory node of the PCI slot
+  std::uint16_t island = 0;  // devices joined by NVLink or XGMI share one
+
+  friend bool operator==(const Locality&, const Locality&) = default;
+};
+
+/// The fixed facts of one device (a GPU or a MIG slice).
+struct DeviceSpec {
+  std::string name;   // as `--gpus` and the tables name it: "0", "sim:2", "0:1" for a MIG slice
+  std::string uuid;   // empty where unknown
+  std::string model;  // "NVIDIA A100-SXM4-40GB"; empty where unknown
+  Bytes memory;       // 0 where unknown
+  Locality locality;
+};
+
+/// Whether new jobs may be placed on a device.
+enum class DeviceHealth : std::uint8_t {
+  Ok,
+  Drained,  // the user asked: running jobs stay, nothing new starts
+  Lost,     // the driver no longer answers for it
+};
+
+}  // namespace berth
