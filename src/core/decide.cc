@@ -1,0 +1,204 @@
+// Decisions: asking the policy, checking what it proposes, and explaining what does not start.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "core/scheduler.h"
+
+namespace berth {
+
+class Scheduler::CurrentView final : public View {
+ public:
+  CurrentView(const Scheduler& scheduler, Time now) : scheduler_(scheduler), now_(now) {}
+
+  Time now() const override { return now_; }
+  const Queue& queue() const override { return scheduler_.queue_; }
+  const DeviceTable& devices() const override { return scheduler_.devices_; }
+  const Job& job(JobId id) const override { return *scheduler_.jobs_.find(id); }
+
+  std::optional<std::vector<DeviceId>> place(ShapeId shape,
+                                             std::span<const DeviceId> avoid) const override {
+    const Queue& waiting = scheduler_.queue_;
+    const Bucket& bucket = waiting.bucket(shape);
+    const DeviceTable& table = scheduler_.devices_;
+    if (bucket.blocked_at == table.freed()) {
+      return std::nullopt;
+    }
+    auto devices = table.place(bucket.needs, scheduler_.config_.placement, avoid);
+    if (!devices && avoid.empty()) {
+      waiting.mark_blocked(shape, table.freed());
+    }
+    return devices;
+  }
+
+  Time expected_free(DeviceId id, const Needs& needs) const override {
+    const DeviceSlot& slot = scheduler_.devices_[id];
+    if (slot.health != DeviceHealth::Ok || !scheduler_.devices_.fits_when_empty(id, needs)) {
+      return kNever;
+    }
+    std::vector<std::pair<Time, DeviceLease>> by_end;
+    for (const DeviceLease& lease : slot.leases) {
+      by_end.emplace_back(expected_end(job(lease.job)), lease);
+    }
+    std::stable_sort(by_end.begin(), by_end.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<DeviceLease> left;
+    for (const auto& [end, lease] : by_end) {
+      left.push_back(lease);
+    }
+    Time when = now_;
+    while (!scheduler_.devices_.fits_beside(id, needs, left)) {
+      if (left.empty()) {
+        return kNever;  // foreign use stands in the way
+      }
+      when = by_end[left.size() - 1].first;
+      left.pop_back();
+    }
+    return when;
+  }
+
+ private:
+  /// An estimate, or failing that the limit; a job past its estimate may end any moment.
+  Time expected_end(const Job& job) const {
+    const auto* running = std::get_if<Running>(&job.state);
+    const Time since = running != nullptr ? running->since : now_;
+    return std::max(now_, add_saturating(since, std::min(job.expected, job.limit)));
+  }
+
+  const Scheduler& scheduler_;
+  Time now_;
+};
+
+const std::vector<Action>& Scheduler::step(Time now) {
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    on_timer(*jobs_.find(timers_.begin()->second), now);
+  }
+  if (!paused_) {
+    start_jobs(now);
+  }
+  returned_.clear();
+  std::swap(returned_, pending_);
+  return returned_;
+}
+
+void Scheduler::start_jobs(Time now) {
+  const CurrentView view(*this, now);
+  while (const std::optional<Proposal> proposal = policy_->propose(view)) {
+    if (std::string problem = why_invalid(*proposal); !problem.empty()) {
+      // A policy that errs must not stop the queue: the round ends, and the next one asks anew.
+      refusal_ = fmt::format("{}: {}", policy_->name(), problem);
+      break;
+    }
+    start(*proposal, now);
+  }
+  policy_wake_ = queue_.size() == 0 ? kNever : policy_->next_look(view);
+}
+
+std::string Scheduler::why_invalid(const Proposal& proposal) const {
+  const Job* job = jobs_.find(proposal.job);
+  if (job == nullptr || !std::holds_alternative<Queued>(job->state) || !queue_.contains(*job)) {
+    return fmt::format("job {} does not wait for devices", proposal.job.value);
+  }
+  const Needs& wanted = needs(*job);
+  if (proposal.devices.size() != wanted.gpus) {
+    return fmt::format("job {} needs {} devices, not {}", job->id.value, wanted.gpus,
+                       proposal.devices.size());
+  }
+  if (wanted.gpus == 0 && !devices_.cpu_free()) {
+    return fmt::format("no CPU slot is free for job {}", job->id.value);
+  }
+  std::vector<DeviceId> sorted = proposal.devices;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return fmt::format("job {} cannot have one device twice", job->id.value);
+  }
+  for (const DeviceId device : sorted) {
+    if (device.value >= devices_.size() || !devices_.fits(device, wanted)) {
+      return fmt::format("job {} does not fit on device {}", job->id.value, device.value);
+    }
+  }
+  return "";
+}
+
+void Scheduler::start(const Proposal& proposal, Time now) {
+  Job& job = *jobs_.find(proposal.job);
+  queue_.erase(job);
+  --waiting_;
+  ++running_;
+  ++job.attempt;
+  devices_.lease(job.id, needs(job), proposal.devices);
+  job.state = Starting{proposal.devices, now};
+  pending_.push_back(StartJob{job.id, job.attempt, proposal.devices});
+}
+
+Explanation Scheduler::explain(JobId id, Time now) const {
+  using Kind = Explanation::Kind;
+  const Job* job = jobs_.find(id);
+  Explanation why;
+  if (job == nullptr || !job->waiting()) {
+    return why;
+  }
+  const Needs& wanted = needs(*job);
+  why.needs = describe(wanted);
+  if (std::holds_alternative<Held>(job->state)) {
+    why.kind = Kind::Held;
+    return why;
+  }
+  const auto& queued = std::get<Queued>(job->state);
+  if (queued.not_before > now) {
+    why.kind = Kind::NotYet;
+    why.until = queued.not_before;
+    return why;
+  }
+  if (queued.unmet > 0) {
+    why.kind = Kind::Dependency;
+    for (const auto& [other, followers] : followers_) {
+      if (std::any_of(followers.begin(), followers.end(),
+                      [&](const Follower& follower) { return follower.job == id; })) {
+        why.blockers.push_back(other);
+      }
+    }
+    return why;
+  }
+  if (paused_) {
+    why.kind = Kind::Paused;
+    return why;
+  }
+  if (devices_.impossible(wanted)) {
+    why.kind = Kind::Impossible;
+    return why;
+  }
+  const CurrentView view(*this, now);
+  if (!view.place(job->shape, {})) {
+    why.kind = Kind::NoDevice;
+    std::vector<Time> when;
+    for (std::uint32_t i = 0; i < devices_.size(); ++i) {
+      const DeviceId device{i};
+      if (!devices_.fits_when_empty(device, wanted)) {
+        continue;
+      }
+      why.have += devices_.fits(device, wanted) ? 1 : 0;
+      why.drained += devices_[device].health == DeviceHealth::Ok ? 0 : 1;
+      when.push_back(view.expected_free(device, wanted));
+    }
+    if (wanted.gpus > 0) {
+      std::sort(when.begin(), when.end());
+      why.until = when[wanted.gpus - 1];
+    }
+    return why;
+  }
+  if (const auto kept = policy_->reservation(view);
+      kept && kept->job != id && !view.place(job->shape, kept->devices)) {
+    why.kind = Kind::Reserved;
+    why.other = kept->job;
+    why.until = kept->from;
+    return why;
+  }
+  const JobId first = queue_.heads().begin()->first.job;
+  why.kind = first == id ? Kind::Next : Kind::Behind;
+  why.other = first;
+  return why;
+}
+
+}  // namespace berth

@@ -1,0 +1,252 @@
+#include "core/device_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <tuple>
+
+#include "base/check.h"
+
+namespace berth {
+namespace {
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+bool named(const DeviceSpec& spec, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == spec.name || (!spec.uuid.empty() && name == spec.uuid);
+  });
+}
+
+/// A device's neighbourhoods, from the nearest outwards; devices of equal key are neighbours.
+std::tuple<int, int, int> neighbourhood(const Locality& at, int level) {
+  switch (level) {
+    case 0:
+      return {at.node, at.numa, at.island};
+    case 1:
+      return {at.node, at.numa, -1};
+    case 2:
+      return {at.node, -1, -1};
+    default:
+      return {-1, -1, -1};
+  }
+}
+
+constexpr int kNeighbourhoodLevels = 4;
+
+/// A device that fits, with what placement weighs: lower `score` is taken first.
+struct Candidate {
+  DeviceId id;
+  bool preferred;
+  std::int64_t score;
+};
+
+bool better(const Candidate& a, const Candidate& b) {
+  return std::tuple(!a.preferred, a.score, a.id) < std::tuple(!b.preferred, b.score, b.id);
+}
+
+/// `free_neighbours`: how many of the candidates share the device's island.
+std::int64_t score(const DeviceSlot& slot, Placement placement, std::int64_t free_neighbours) {
+  const auto loaded = static_cast<std::int64_t>(slot.leases.size());
+  switch (placement) {
+    case Placement::Pack:
+      // A device that is shared already is used up before another is touched.
+      return (loaded > 0 ? 0 : 1'000'000) + free_neighbours;
+    case Placement::Spread:
+      return loaded * 1'000'000 - free_neighbours;
+    case Placement::LeastLoaded:
+      return loaded;
+    case Placement::BestFit: {
+      Bytes left = slot.spec.memory - slot.foreign;
+      for (const DeviceLease& lease : slot.leases) {
+        left -= lease.memory;
+      }
+      return left.count;
+    }
+  }
+  return 0;
+}
+
+/// Several devices: the smallest neighbourhood that holds enough of them, nearest level first.
+std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t count,
+                                  std::span<const DeviceSlot> slots) {
+  std::sort(candidates.begin(), candidates.end(), better);
+  std::vector<Candidate> chosen;
+  for (int level = 0; level < kNeighbourhoodLevels && chosen.empty(); ++level) {
+    std::map<std::tuple<int, int, int>, std::vector<Candidate>> groups;
+    for (const Candidate& candidate : candidates) {
+      groups[neighbourhood(slots[candidate.id.value].spec.locality, level)].push_back(candidate);
+    }
+    for (const auto& [key, group] : groups) {
+      if (group.size() >= count && (chosen.empty() || group.size() < chosen.size())) {
+        chosen = group;
+      }
+    }
+  }
+  chosen.resize(count);
+  std::vector<DeviceId> ids;
+  ids.reserve(count);
+  for (const Candidate& candidate : chosen) {
+    ids.push_back(candidate.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+DeviceId DeviceTable::add(DeviceSpec spec) {
+  slots_.push_back({std::move(spec), DeviceHealth::Ok, {}, {}});
+  ++freed_;
+  return DeviceId{static_cast<std::uint32_t>(slots_.size() - 1)};
+}
+
+void DeviceTable::set_health(DeviceId id, DeviceHealth health) {
+  slots_[id.value].health = health;
+  ++freed_;
+}
+
+void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
+  DeviceSlot& slot = slots_[id.value];
+  if (foreign < slot.foreign) {
+    ++freed_;
+  }
+  slot.foreign = foreign;
+}
+
+bool DeviceTable::matches(const DeviceSlot& slot, const Needs& needs) const {
+  if (!needs.model.empty() && !contains_ignoring_case(slot.spec.model, needs.model)) {
+    return false;
+  }
+  if (!needs.only.empty() && !named(slot.spec, needs.only)) {
+    return false;
+  }
+  return needs.exclude.empty() || !named(slot.spec, needs.exclude);
+}
+
+bool DeviceTable::fits_beside(DeviceId id, const Needs& needs,
+                              std::span<const DeviceLease> leases) const {
+  const DeviceSlot& slot = slots_[id.value];
+  if (needs.alone() && !leases.empty()) {
+    return false;
+  }
+  Bytes claimed = needs.memory;
+  std::uint32_t share = needs.share;
+  for (const DeviceLease& lease : leases) {
+    if (lease.alone) {
+      return false;
+    }
+    claimed += lease.memory;
+    share += lease.share;
+  }
+  if (share > kWholeShare) {
+    return false;
+  }
+  if (slot.spec.memory == Bytes{}) {
+    // Nobody knows how much there is: one claim at a time is all that is safe.
+    return needs.memory == Bytes{} || claimed == needs.memory;
+  }
+  if (needs.memory > Bytes{}) {
+    // The buffer is for what claims leave out; a job that is alone may take the whole device.
+    const Bytes buffer = leases.empty() && slot.foreign == Bytes{} ? Bytes{} : limits_.buffer;
+    return claimed + slot.foreign + buffer <= slot.spec.memory;
+  }
+  // A job without a claim cannot be weighed against foreign use; a desktop's own share is no
+  // obstacle, a stranger's training job is.
+  return slot.foreign.count <= slot.spec.memory.count / 4;
+}
+
+bool DeviceTable::fits(DeviceId id, const Needs& needs) const {
+  const DeviceSlot& slot = slots_[id.value];
+  return slot.health == DeviceHealth::Ok && matches(slot, needs) &&
+         fits_beside(id, needs, slot.leases);
+}
+
+bool DeviceTable::fits_when_empty(DeviceId id, const Needs& needs) const {
+  const DeviceSlot& slot = slots_[id.value];
+  return matches(slot, needs) && needs.share <= kWholeShare &&
+         (slot.spec.memory == Bytes{} || needs.memory <= slot.spec.memory);
+}
+
+std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Placement placement,
+                                                        std::span<const DeviceId> avoid) const {
+  if (needs.gpus == 0) {
+    return cpu_free() ? std::optional(std::vector<DeviceId>{}) : std::nullopt;
+  }
+  std::vector<Candidate> candidates;
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    const DeviceId id{i};
+    if (fits(id, needs) && std::find(avoid.begin(), avoid.end(), id) == avoid.end()) {
+      candidates.push_back({id, named(slots_[i].spec, needs.prefer), 0});
+    }
+  }
+  if (candidates.size() < needs.gpus) {
+    return std::nullopt;
+  }
+  std::map<std::tuple<int, int, int>, std::int64_t> free_in_island;
+  if (placement == Placement::Pack || placement == Placement::Spread) {
+    for (const Candidate& candidate : candidates) {
+      ++free_in_island[neighbourhood(slots_[candidate.id.value].spec.locality, 0)];
+    }
+  }
+  for (Candidate& candidate : candidates) {
+    const DeviceSlot& slot = slots_[candidate.id.value];
+    const auto island = free_in_island.find(neighbourhood(slot.spec.locality, 0));
+    candidate.score = score(slot, placement, island == free_in_island.end() ? 0 : island->second);
+  }
+  if (needs.gpus == 1) {
+    return std::vector{std::min_element(candidates.begin(), candidates.end(), better)->id};
+  }
+  return choose_near(std::move(candidates), needs.gpus, slots_);
+}
+
+std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
+  if (needs.gpus == 0) {
+    return std::nullopt;
+  }
+  std::size_t matching = 0;
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    matching += fits_when_empty(DeviceId{i}, needs) ? 1 : 0;
+  }
+  if (matching >= needs.gpus) {
+    return std::nullopt;
+  }
+  return fmt::format("needs {}, but only {} of the {} GPUs here could ever serve it",
+                     describe(needs), matching, slots_.size());
+}
+
+void DeviceTable::lease(JobId job, const Needs& needs, std::span<const DeviceId> devices) {
+  if (needs.gpus == 0) {
+    ++cpu_used_;
+    return;
+  }
+  for (const DeviceId id : devices) {
+    slots_[id.value].leases.push_back({job, needs.memory, needs.share, needs.alone()});
+  }
+}
+
+void DeviceTable::release(JobId job, std::span<const DeviceId> devices) {
+  ++freed_;
+  if (devices.empty()) {
+    BERTH_CHECK(cpu_used_ > 0);
+    --cpu_used_;
+    return;
+  }
+  for (const DeviceId id : devices) {
+    std::vector<DeviceLease>& leases = slots_[id.value].leases;
+    const auto held = std::find_if(leases.begin(), leases.end(),
+                                   [&](const DeviceLease& lease) { return lease.job == job; });
+    BERTH_CHECK(held != leases.end());
+    leases.erase(held);
+  }
+}
+
+}  // namespace berth

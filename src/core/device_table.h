@@ -1,0 +1,86 @@
+// DeviceTable: the devices, what is leased on each, and whether more fits. Owned by the scheduler.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "core/device.h"
+#include "core/needs.h"
+
+namespace berth {
+
+/// One job's hold on one device.
+struct DeviceLease {
+  JobId job;
+  Bytes memory;
+  std::uint32_t share = 0;
+  bool alone = false;
+};
+
+struct DeviceSlot {
+  DeviceSpec spec;
+  DeviceHealth health = DeviceHealth::Ok;
+  Bytes foreign;  // held by processes that are not ours
+  std::vector<DeviceLease> leases;
+};
+
+/// Which of the devices that fit are taken.
+enum class Placement : std::uint8_t {
+  Pack,         // where the fewest others are free, so that big jobs find whole neighbourhoods
+  BestFit,      // where the least memory is left over
+  LeastLoaded,  // where the fewest jobs run
+  Spread,       // where the most others are free
+};
+
+class DeviceTable {
+ public:
+  struct Limits {
+    Bytes buffer = mebibytes(512);  // kept free beside claims on a shared device
+    std::uint32_t cpu_slots = 1;    // jobs without a GPU that may run at once
+  };
+
+  explicit DeviceTable(Limits limits) : limits_(limits) {}
+
+  DeviceId add(DeviceSpec spec);
+  std::size_t size() const { return slots_.size(); }
+  const DeviceSlot& operator[](DeviceId id) const { return slots_[id.value]; }
+  std::span<const DeviceSlot> all() const { return slots_; }
+
+  void set_health(DeviceId id, DeviceHealth health);
+  void set_foreign(DeviceId id, Bytes foreign);
+
+  /// Whether the device could take this job now, or, with `empty`, if no lease were on it.
+  bool fits(DeviceId id, const Needs& needs) const;
+  bool fits_when_empty(DeviceId id, const Needs& needs) const;
+  /// Whether it would fit if only these leases were left.
+  bool fits_beside(DeviceId id, const Needs& needs, std::span<const DeviceLease> leases) const;
+
+  /// Devices for a job, near each other where it needs several; nothing when it does not fit now.
+  /// `avoid` are devices kept for somebody else.
+  std::optional<std::vector<DeviceId>> place(const Needs& needs, Placement placement,
+                                             std::span<const DeviceId> avoid = {}) const;
+
+  /// An error when no state of the leases would ever let this job start.
+  std::optional<std::string> impossible(const Needs& needs) const;
+
+  bool cpu_free() const { return cpu_used_ < limits_.cpu_slots; }
+  std::uint32_t cpu_slots() const { return limits_.cpu_slots; }
+
+  void lease(JobId job, const Needs& needs, std::span<const DeviceId> devices);
+  void release(JobId job, std::span<const DeviceId> devices);
+
+  /// Grows whenever something may fit that did not fit before.
+  std::uint64_t freed() const { return freed_; }
+
+ private:
+  bool matches(const DeviceSlot& slot, const Needs& needs) const;
+
+  Limits limits_;
+  std::vector<DeviceSlot> slots_;
+  std::uint32_t cpu_used_ = 0;
+  std::uint64_t freed_ = 1;
+};
+
+}  // namespace berth

@@ -1,0 +1,63 @@
+#include "core/explain.h"
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+
+namespace berth {
+namespace {
+
+std::string about_when(Time until, Time now) {
+  if (until == kNever) {
+    return "; nothing tells when that changes";
+  }
+  if (until <= now) {
+    return "; expected any moment";
+  }
+  return fmt::format("; expected in about {}", format_duration(until - now));
+}
+
+}  // namespace
+
+std::string describe(const Explanation& why, Time now) {
+  using Kind = Explanation::Kind;
+  switch (why.kind) {
+    case Kind::NotWaiting:
+      return "it is not waiting";
+    case Kind::Held:
+      return "held: it waits until it is released";
+    case Kind::NotYet:
+      return fmt::format("not before its time, in {}", format_duration(why.until - now));
+    case Kind::Dependency: {
+      std::vector<std::uint64_t> ids;
+      for (const JobId job : why.blockers) {
+        ids.push_back(job.value);
+      }
+      return fmt::format("waits for job {} to end", fmt::join(ids, ", "));
+    }
+    case Kind::Paused:
+      return "the scheduler is paused and starts nothing";
+    case Kind::Impossible:
+      return fmt::format("no set of devices here could ever serve it: it needs {}", why.needs);
+    case Kind::NoDevice: {
+      std::string text =
+          fmt::format("needs {}, and {} {} room now", why.needs,
+                      why.have == 0 ? std::string("none") : fmt::format("only {}", why.have),
+                      why.have == 1 ? "has" : "have");
+      if (why.drained > 0) {
+        text += fmt::format(" ({} drained or lost)", why.drained);
+      }
+      return text + about_when(why.until, now);
+    }
+    case Kind::Behind:
+      return fmt::format("job {} comes first in the policy's order", why.other.value);
+    case Kind::Reserved:
+      return fmt::format("the free devices are kept for job {}, which waits for more of them{}",
+                         why.other.value, about_when(why.until, now));
+    case Kind::Next:
+      return "it starts at the next decision";
+  }
+  return "";
+}
+
+}  // namespace berth

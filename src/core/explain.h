@@ -1,0 +1,38 @@
+// Explanation: why a waiting job waits, as data and in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace berth {
+
+struct Explanation {
+  enum class Kind : std::uint8_t {
+    NotWaiting,  // it runs or has ended
+    Held,        // until it is released
+    NotYet,      // its start time or retry delay has not come
+    Dependency,  // jobs that it follows have not ended
+    Paused,      // the scheduler starts nothing
+    Impossible,  // no device here could ever serve it
+    NoDevice,    // too few devices have room now
+    Behind,      // it would fit, but the policy starts another job first
+    Reserved,    // it would fit, but the devices are kept for another job
+    Next,        // it will start at the next decision
+  };
+  Kind kind = Kind::NotWaiting;
+  JobId other;                  // Behind, Reserved: the job in front
+  Time until = kNever;          // NotYet, NoDevice: when that is expected to change
+  std::uint32_t have = 0;       // NoDevice: devices that have room
+  std::uint32_t drained = 0;    // NoDevice: devices that would serve but take no jobs
+  std::string needs;            // what it asks for, in words
+  std::vector<JobId> blockers;  // Dependency: those that have not ended
+};
+
+/// One sentence for a user; times are told relative to `now`.
+std::string describe(const Explanation& why, Time now);
+
+}  // namespace berth

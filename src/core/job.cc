@@ -1,0 +1,46 @@
+#include "core/job.h"
+
+namespace berth {
+namespace {
+
+struct StateName {
+  std::string_view operator()(const Held&) const { return "held"; }
+  std::string_view operator()(const Queued&) const { return "queued"; }
+  std::string_view operator()(const Starting&) const { return "starting"; }
+  std::string_view operator()(const Running&) const { return "running"; }
+  std::string_view operator()(const Ended& ended) const { return outcome_name(ended.outcome); }
+};
+
+}  // namespace
+
+const std::vector<DeviceId>* Job::lease() const {
+  if (const auto* starting = std::get_if<Starting>(&state)) {
+    return &starting->devices;
+  }
+  if (const auto* running = std::get_if<Running>(&state)) {
+    return &running->devices;
+  }
+  return nullptr;
+}
+
+std::string_view state_name(const JobState& state) { return std::visit(StateName{}, state); }
+
+std::string_view outcome_name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Succeeded:
+      return "succeeded";
+    case Outcome::Failed:
+      return "failed";
+    case Outcome::Cancelled:
+      return "cancelled";
+    case Outcome::TimedOut:
+      return "timed_out";
+    case Outcome::Oom:
+      return "oom";
+    case Outcome::Lost:
+      return "lost";
+  }
+  return "";
+}
+
+}  // namespace berth

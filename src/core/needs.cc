@@ -1,0 +1,31 @@
+#include "core/needs.h"
+
+#include <fmt/format.h>
+
+namespace berth {
+
+std::string describe(const Needs& needs) {
+  if (needs.gpus == 0) {
+    return "a CPU slot";
+  }
+  std::string text = needs.gpus == 1 ? "1 GPU" : fmt::format("{} GPUs", needs.gpus);
+  const char* each = needs.gpus == 1 ? "" : " each";
+  if (needs.memory > Bytes{}) {
+    text += fmt::format(" with {}{}", format_bytes(needs.memory), each);
+  }
+  if (needs.share > 0) {
+    text += fmt::format(" at {}%{}", (needs.share + 5) / 10, each);
+  }
+  if (!needs.model.empty()) {
+    text += fmt::format(" of model '{}'", needs.model);
+  }
+  if (!needs.only.empty()) {
+    text += fmt::format(" out of {}", fmt::join(needs.only, ", "));
+  }
+  if (!needs.exclude.empty()) {
+    text += fmt::format(" but not {}", fmt::join(needs.exclude, ", "));
+  }
+  return text;
+}
+
+}  // namespace berth

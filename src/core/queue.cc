@@ -1,0 +1,48 @@
+#include "core/queue.h"
+
+#include "base/check.h"
+
+namespace berth {
+
+ShapeId Queue::intern(const Needs& needs) {
+  const auto [found, added] =
+      shapes_.try_emplace(needs, ShapeId{static_cast<std::uint32_t>(buckets_.size())});
+  if (added) {
+    buckets_.push_back({needs, {}, 0});
+  }
+  return found->second;
+}
+
+void Queue::insert(const Job& job) {
+  Bucket& bucket = buckets_[job.shape.value];
+  const QueueKey key{job.rank, job.id};
+  if (bucket.jobs.empty()) {
+    heads_.insert({key, job.shape});
+  } else if (key < *bucket.jobs.begin()) {
+    heads_.erase({*bucket.jobs.begin(), job.shape});
+    heads_.insert({key, job.shape});
+  }
+  // Most jobs join at the end, where the hint makes it constant time.
+  bucket.jobs.insert(bucket.jobs.end(), key);
+  ++size_;
+}
+
+void Queue::erase(const Job& job) {
+  Bucket& bucket = buckets_[job.shape.value];
+  const QueueKey key{job.rank, job.id};
+  const bool was_head = !bucket.jobs.empty() && *bucket.jobs.begin() == key;
+  BERTH_CHECK(bucket.jobs.erase(key) == 1);
+  if (was_head) {
+    heads_.erase({key, job.shape});
+    if (!bucket.jobs.empty()) {
+      heads_.insert({*bucket.jobs.begin(), job.shape});
+    }
+  }
+  --size_;
+}
+
+bool Queue::contains(const Job& job) const {
+  return buckets_[job.shape.value].jobs.contains({job.rank, job.id});
+}
+
+}  // namespace berth

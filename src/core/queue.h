@@ -1,0 +1,63 @@
+// Queue: the jobs that compete for devices, in the policy's order. Jobs of equal needs share a
+// bucket: if the first of them does not fit, none does, so a decision looks at buckets and never at
+// every job.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/job.h"
+
+namespace berth {
+
+/// Where a waiting job stands; the smallest goes first.
+struct QueueKey {
+  Rank rank = 0;
+  JobId job;
+
+  friend constexpr auto operator<=>(const QueueKey&, const QueueKey&) = default;
+};
+
+/// The waiting jobs of one shape, in order. Never empty while the queue lists it.
+struct Bucket {
+  Needs needs;
+  std::set<QueueKey> jobs;
+  std::uint64_t blocked_at = 0;  // DeviceTable::freed() when it was last seen not to fit
+};
+
+class Queue {
+ public:
+  /// The shape of these needs; equal needs have equal shapes. Shapes are never dropped: there are
+  /// about as many as kinds of job.
+  ShapeId intern(const Needs& needs);
+  const Needs& needs(ShapeId shape) const { return buckets_[shape.value].needs; }
+
+  void insert(const Job& job);
+  void erase(const Job& job);
+
+  std::size_t size() const { return size_; }
+  bool contains(const Job& job) const;
+
+  /// Buckets with waiting jobs, in the order of their first jobs.
+  struct Head {
+    QueueKey first;
+    ShapeId shape;
+
+    friend constexpr auto operator<=>(const Head&, const Head&) = default;
+  };
+  const std::set<Head>& heads() const { return heads_; }
+  const Bucket& bucket(ShapeId shape) const { return buckets_[shape.value]; }
+
+  void mark_blocked(ShapeId shape, std::uint64_t freed) const {
+    buckets_[shape.value].blocked_at = freed;
+  }
+
+ private:
+  mutable std::vector<Bucket> buckets_;  // mutable: blocked_at is a cache
+  std::map<Needs, ShapeId> shapes_;
+  std::set<Head> heads_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace berth

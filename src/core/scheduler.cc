@@ -1,0 +1,349 @@
+// The life of a job: from submission through attempts to its end. Decisions are in decide.cc.
+#include "core/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace berth {
+namespace {
+
+Failure no_such_job(JobId job) {
+  return fail(ErrorCode::NotFound, fmt::format("there is no job {}", job.value));
+}
+
+bool satisfied(Dependency::When when, Outcome outcome) {
+  switch (when) {
+    case Dependency::When::Ok:
+      return outcome == Outcome::Succeeded;
+    case Dependency::When::NotOk:
+      return outcome != Outcome::Succeeded;
+    case Dependency::When::Any:
+      return true;
+  }
+  return false;
+}
+
+/// How an attempt that ran from `since` ended.
+Ended judge(const JobExited& fact, Stopping stopping, Time since, Time now) {
+  Ended ended{Outcome::Failed, EndReason::Exited, fact.exit_code, fact.signal, since, now};
+  if (!fact.started) {
+    ended.reason = EndReason::NotStarted;
+    ended.started = kNever;
+  } else if (stopping == Stopping::Cancelled) {
+    ended.outcome = Outcome::Cancelled;
+    ended.reason = EndReason::Cancelled;
+  } else if (stopping == Stopping::TimeLimit) {
+    ended.outcome = Outcome::TimedOut;
+    ended.reason = EndReason::TimeLimit;
+  } else if (fact.exit_code == 0 && fact.signal == 0) {
+    ended.outcome = Outcome::Succeeded;
+  }
+  return ended;
+}
+
+bool deserves_retry(const Job& job, const Ended& attempt) {
+  if (job.retry == nullptr || job.attempt > job.retry->most) {
+    return false;
+  }
+  switch (attempt.outcome) {
+    case Outcome::Failed:
+      return job.retry->on_failure;
+    case Outcome::TimedOut:
+      return job.retry->on_time_limit;
+    case Outcome::Oom:
+    case Outcome::Lost:
+      return true;
+    case Outcome::Succeeded:
+    case Outcome::Cancelled:
+      return false;
+  }
+  return false;
+}
+
+Duration retry_delay(const RetryRule& rule, std::uint16_t attempt) {
+  constexpr int kMostDoublings = 16;
+  const int doublings = std::min<int>(attempt - 1, kMostDoublings);
+  return std::min<Duration>(rule.backoff, kForever / (1 << kMostDoublings)) * (1 << doublings);
+}
+
+}  // namespace
+
+Scheduler::Scheduler(std::unique_ptr<Policy> policy, Config config)
+    : policy_(std::move(policy)), config_(config), devices_(config.limits) {}
+
+// --- commands
+
+Result<void> Scheduler::check_submission(const JobSpec& spec) const {
+  if (spec.priority > kMostPriority || spec.priority < -kMostPriority) {
+    return fail(ErrorCode::Usage,
+                fmt::format("priority {} is beyond ±{}", spec.priority, kMostPriority));
+  }
+  if (const auto problem = devices_.impossible(spec.needs)) {
+    return fail(ErrorCode::Usage, *problem);
+  }
+  for (const Dependency& dependency : spec.after) {
+    if (jobs_.find(dependency.job) == nullptr) {
+      return no_such_job(dependency.job);
+    }
+  }
+  return {};
+}
+
+/// Registers the job with those it follows. `never` is set when one of them has already ended the
+/// wrong way.
+Queued Scheduler::count_unmet(const JobSpec& spec, JobId id, bool& never) {
+  Queued queued{spec.begin, 0};
+  for (const Dependency& dependency : spec.after) {
+    const Job* other = jobs_.find(dependency.job);
+    if (const auto* ended = std::get_if<Ended>(&other->state)) {
+      never = never || !satisfied(dependency.when, ended->outcome);
+    } else {
+      followers_[dependency.job].push_back({id, dependency.when});
+      ++queued.unmet;
+    }
+  }
+  return queued;
+}
+
+Result<JobId> Scheduler::apply(const Submit& command, Time now) {
+  const JobSpec& spec = command.spec;
+  if (command.count == 0) {
+    return fail(ErrorCode::Usage, "an array needs at least one job");
+  }
+  if (const Result<void> checked = check_submission(spec); !checked) {
+    return Failure(checked.error());
+  }
+  const ShapeId shape = queue_.intern(spec.needs);
+  const JobId first{last_id_ + 1};
+  for (std::uint32_t i = 0; i < command.count; ++i) {
+    const JobId id{++last_id_};
+    bool never = false;
+    const Queued queued = count_unmet(spec, id, never);
+    Job& job = jobs_.insert(id, Job{});
+    job.id = id;
+    job.shape = shape;
+    job.priority = spec.priority;
+    job.submitted = now;
+    job.expected = spec.expected;
+    job.limit = spec.limit;
+    if (spec.retry.most > 0) {
+      job.retry = std::make_unique<RetryRule>(spec.retry);
+    }
+    ++waiting_;
+    if (spec.held) {
+      job.state = Held{queued};
+    } else {
+      job.state = queued;
+      enter_queue(job, now);
+    }
+    if (never) {
+      finish(job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, now});
+    }
+  }
+  return first;
+}
+
+Result<void> Scheduler::apply(const Cancel& command, Time now) {
+  Job* job = jobs_.find(command.job);
+  if (job == nullptr) {
+    return no_such_job(command.job);
+  }
+  if (std::holds_alternative<Ended>(job->state)) {
+    return fail(ErrorCode::Refused, fmt::format("job {} has already ended: {}", command.job.value,
+                                                state_name(job->state)));
+  }
+  if (job->waiting()) {
+    finish(*job, {Outcome::Cancelled, EndReason::Cancelled, 0, 0, kNever, now});
+    settle_followers({job->id}, now);
+  } else {
+    ask_to_stop(*job, Stopping::Cancelled, now);
+  }
+  return {};
+}
+
+Result<void> Scheduler::apply(const Hold& command, Time) {
+  Job* job = jobs_.find(command.job);
+  if (job == nullptr) {
+    return no_such_job(command.job);
+  }
+  if (const auto* queued = std::get_if<Queued>(&job->state)) {
+    const Queued then = *queued;
+    leave_queue(*job);
+    job->state = Held{then};
+    return {};
+  }
+  return fail(ErrorCode::Refused, fmt::format("job {} is {}: only a queued job can be held",
+                                              command.job.value, state_name(job->state)));
+}
+
+Result<void> Scheduler::apply(const Release& command, Time now) {
+  Job* job = jobs_.find(command.job);
+  if (job == nullptr) {
+    return no_such_job(command.job);
+  }
+  if (const auto* held = std::get_if<Held>(&job->state)) {
+    job->state = Queued(held->then);
+    enter_queue(*job, now);
+    return {};
+  }
+  return fail(ErrorCode::Refused,
+              fmt::format("job {} is {}, not held", command.job.value, state_name(job->state)));
+}
+
+// --- facts
+
+void Scheduler::apply(const JobStarted& fact, Time now) {
+  Job* job = jobs_.find(fact.job);
+  BERTH_CHECK(job != nullptr);
+  auto* starting = std::get_if<Starting>(&job->state);
+  BERTH_CHECK(starting != nullptr);
+  Running running{std::move(starting->devices), now, starting->stopping};
+  if (running.stopping == Stopping::No) {
+    set_timer(*job, add_saturating(now, job->limit));
+  }
+  job->state = std::move(running);
+}
+
+void Scheduler::apply(const JobExited& fact, Time now) {
+  Job* job = jobs_.find(fact.job);
+  BERTH_CHECK(job != nullptr);
+  // A process may be gone before anyone could say that it had started.
+  if (const auto* starting = std::get_if<Starting>(&job->state)) {
+    end_attempt(*job, judge(fact, starting->stopping, starting->since, now), now);
+  } else {
+    const auto* running = std::get_if<Running>(&job->state);
+    BERTH_CHECK(running != nullptr);
+    end_attempt(*job, judge(fact, running->stopping, running->since, now), now);
+  }
+}
+
+// --- transitions
+
+/// A job in state Queued starts to compete, or to wait for the time when it may.
+void Scheduler::enter_queue(Job& job, Time now) {
+  const Queued& queued = std::get<Queued>(job.state);
+  if (queued.not_before > now) {
+    set_timer(job, queued.not_before);
+  } else if (queued.unmet == 0) {
+    set_timer(job, kNever);
+    job.rank = policy_->rank(job);
+    queue_.insert(job);
+  }
+}
+
+void Scheduler::leave_queue(Job& job) {
+  set_timer(job, kNever);
+  if (queue_.contains(job)) {
+    queue_.erase(job);
+  }
+}
+
+void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
+  Stopping& stopping = std::holds_alternative<Starting>(job.state)
+                           ? std::get<Starting>(job.state).stopping
+                           : std::get<Running>(job.state).stopping;
+  if (stopping == Stopping::No) {
+    stopping = why;
+    pending_.push_back(StopJob{job.id, StopJob::How::Ask});
+    set_timer(job, add_saturating(now, config_.grace));
+  } else {
+    pending_.push_back(StopJob{job.id, StopJob::How::Force});
+    set_timer(job, kNever);
+  }
+}
+
+void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
+  devices_.release(job.id, *job.lease());
+  --running_;
+  if (!deserves_retry(job, attempt)) {
+    finish(job, attempt);
+    settle_followers({job.id}, now);
+    return;
+  }
+  const Time not_before = add_saturating(now, retry_delay(*job.retry, job.attempt));
+  pending_.push_back(JobRequeued{job.id, attempt, not_before});
+  ++waiting_;
+  job.state = Queued{not_before, 0};
+  set_timer(job, kNever);
+  enter_queue(job, now);
+}
+
+/// The final state. Those that follow the job are settled by the caller.
+void Scheduler::finish(Job& job, const Ended& ended) {
+  if (job.waiting()) {
+    leave_queue(job);
+    --waiting_;
+  }
+  set_timer(job, kNever);
+  job.state = ended;
+  pending_.push_back(JobEnded{job.id});
+}
+
+void Scheduler::settle_followers(std::vector<JobId> ended, Time now) {
+  while (!ended.empty()) {
+    const JobId id = ended.back();
+    ended.pop_back();
+    const auto found = followers_.find(id);
+    if (found == followers_.end()) {
+      continue;
+    }
+    const Outcome outcome = std::get<Ended>(jobs_.find(id)->state).outcome;
+    const std::vector<Follower> followers = std::move(found->second);
+    followers_.erase(found);
+    for (const Follower& follower : followers) {
+      Job* job = jobs_.find(follower.job);
+      if (job == nullptr || !job->waiting()) {
+        continue;  // cancelled meanwhile
+      }
+      if (!satisfied(follower.when, outcome)) {
+        finish(*job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, now});
+        ended.push_back(job->id);
+      } else if (auto* held = std::get_if<Held>(&job->state)) {
+        --held->then.unmet;
+      } else {
+        --std::get<Queued>(job->state).unmet;
+        enter_queue(*job, now);
+      }
+    }
+  }
+}
+
+void Scheduler::forget(JobId id) {
+  const Job* job = jobs_.find(id);
+  BERTH_CHECK(job != nullptr && std::holds_alternative<Ended>(job->state));
+  jobs_.erase(id);
+}
+
+// --- timers
+
+void Scheduler::set_timer(Job& job, Time when) {
+  if (job.timer == when) {
+    return;
+  }
+  if (job.timer != kNever) {
+    timers_.erase({job.timer, job.id});
+  }
+  job.timer = when;
+  if (when != kNever) {
+    timers_.insert({when, job.id});
+  }
+}
+
+void Scheduler::on_timer(Job& job, Time now) {
+  set_timer(job, kNever);
+  if (std::holds_alternative<Queued>(job.state)) {
+    enter_queue(job, now);
+  } else {
+    // Its time limit, or, when it has been asked to stop already, the end of the grace.
+    ask_to_stop(job, Stopping::TimeLimit, now);
+  }
+}
+
+Time Scheduler::wake_at() const {
+  return timers_.empty() ? policy_wake_ : std::min(policy_wake_, timers_.begin()->first);
+}
+
+}  // namespace berth

@@ -1,0 +1,181 @@
+// Scheduler: the state machine that decides everything. Commands (which may be refused) and facts
+// (which may not) go in with the time they happened; step() asks the policy and returns what the
+// driver must do. It is a plain value-in, value-out object owned by one thread: no clock, I/O,
+// threads or randomness. The daemon, `berth run` and the simulator are drivers of this one class.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/id_table.h"
+#include "base/result.h"
+#include "core/device_table.h"
+#include "core/explain.h"
+#include "core/job.h"
+#include "core/policy.h"
+#include "core/queue.h"
+
+namespace berth {
+
+// --- inputs
+
+struct Submit {
+  JobSpec spec;
+  std::uint32_t count = 1;  // an array: this many jobs that share the needs, with ids in a row
+};
+struct Cancel {
+  JobId job;
+};
+struct Hold {
+  JobId job;
+};
+struct Release {
+  JobId job;
+};
+/// Starts nothing more until Resume.
+struct Pause {};
+struct Resume {};
+
+struct JobStarted {
+  JobId job;
+};
+/// An attempt is over. With `started` false the command could not even be run.
+struct JobExited {
+  JobId job;
+  int exit_code = 0;
+  int signal = 0;
+  bool started = true;
+};
+struct DeviceChanged {
+  DeviceId device;
+  DeviceHealth health = DeviceHealth::Ok;
+};
+struct ForeignUse {
+  DeviceId device;
+  Bytes memory;
+};
+
+// --- what the driver must do
+
+struct StartJob {
+  JobId job;
+  std::uint16_t attempt;
+  std::vector<DeviceId> devices;
+};
+/// End the whole process tree: ask first (TERM), then, when the grace is over, Force (KILL).
+struct StopJob {
+  enum class How : std::uint8_t { Ask, Force };
+  JobId job;
+  How how;
+};
+/// The job has reached its final state. It stays readable until forget().
+struct JobEnded {
+  JobId job;
+};
+/// An attempt has failed and the job goes back to the queue.
+struct JobRequeued {
+  JobId job;
+  Ended attempt;
+  Time not_before;
+};
+
+using Action = std::variant<StartJob, StopJob, JobEnded, JobRequeued>;
+
+class Scheduler {
+ public:
+  struct Config {
+    Placement placement = Placement::Pack;
+    DeviceTable::Limits limits;
+    Duration grace = std::chrono::seconds(10);  // between Ask and Force
+  };
+
+  Scheduler(std::unique_ptr<Policy> policy, Config config);
+
+  DeviceId add_device(DeviceSpec spec) { return devices_.add(std::move(spec)); }
+
+  /// The id of the (first) job.
+  Result<JobId> apply(const Submit& command, Time now);
+  Result<void> apply(const Cancel& command, Time now);
+  Result<void> apply(const Hold& command, Time now);
+  Result<void> apply(const Release& command, Time now);
+  void apply(const Pause&) { paused_ = true; }
+  void apply(const Resume&) { paused_ = false; }
+
+  void apply(const JobStarted& fact, Time now);
+  void apply(const JobExited& fact, Time now);
+  void apply(const DeviceChanged& fact) { devices_.set_health(fact.device, fact.health); }
+  void apply(const ForeignUse& fact) { devices_.set_foreign(fact.device, fact.memory); }
+
+  /// Decides. The returned actions are valid until the next call.
+  const std::vector<Action>& step(Time now);
+
+  /// When step() must be called next even if nothing happens; kNever: no need.
+  Time wake_at() const;
+
+  /// Drops an ended job.
+  void forget(JobId job);
+
+  const Job* find(JobId job) const { return jobs_.find(job); }
+  const Needs& needs(const Job& job) const { return queue_.needs(job.shape); }
+  const DeviceTable& devices() const { return devices_; }
+  const Queue& queue() const { return queue_; }
+  const Policy& policy() const { return *policy_; }
+  bool paused() const { return paused_; }
+  std::size_t waiting() const { return waiting_; }
+  std::size_t running() const { return running_; }
+
+  /// Why this waiting job has not started.
+  Explanation explain(JobId job, Time now) const;
+
+  /// For tests: the first broken invariant in words, empty when all hold. Visits every job.
+  std::string broken_invariant(Time now) const;
+
+  /// Why the last proposal of the policy was turned down; empty: none was, ever.
+  const std::string& refusal() const { return refusal_; }
+
+ private:
+  class CurrentView;
+
+  // The life of a job (scheduler.cc).
+  Result<void> check_submission(const JobSpec& spec) const;
+  Queued count_unmet(const JobSpec& spec, JobId id, bool& never);
+  void enter_queue(Job& job, Time now);
+  void leave_queue(Job& job);
+  void ask_to_stop(Job& job, Stopping why, Time now);
+  void end_attempt(Job& job, const Ended& attempt, Time now);
+  void finish(Job& job, const Ended& ended);
+  void settle_followers(std::vector<JobId> ended, Time now);
+  void set_timer(Job& job, Time when);
+  void on_timer(Job& job, Time now);
+
+  // Decisions (decide.cc).
+  void start_jobs(Time now);
+  std::string why_invalid(const Proposal& proposal) const;
+  void start(const Proposal& proposal, Time now);
+
+  std::unique_ptr<Policy> policy_;
+  Config config_;
+  DeviceTable devices_;
+  Queue queue_;
+  IdTable<Job> jobs_;
+  struct Follower {
+    JobId job;
+    Dependency::When when;
+  };
+  std::map<JobId, std::vector<Follower>> followers_;  // by the job that they wait for
+  std::set<std::pair<Time, JobId>> timers_;
+  std::vector<Action> pending_;  // decided between two steps
+  std::vector<Action> returned_;
+  std::string refusal_;
+  std::uint64_t last_id_ = 0;
+  std::size_t waiting_ = 0;
+  std::size_t running_ = 0;
+  Time policy_wake_ = kNever;
+  bool paused_ = false;
+};
+
+}  // namespace berth

@@ -1,0 +1,134 @@
+// Priority with aging. A job's rank is when it was submitted plus its priority × the aging period:
+// all waiting jobs age at the same pace, so their order never changes and nothing is sorted again.
+//
+// What fits is started past a job that does not, unless that would delay the first such job: it
+// gets a reservation of the devices expected to be free first. A later job may take one of those
+// only if it is expected to be done in time. Where nobody can tell when the devices will be free,
+// waiting GPUs would help no one, so nothing is kept; but a job that has waited longer than the
+// patience gets its devices collected one by one, so that a stream of small jobs cannot starve a
+// big one.
+#include <algorithm>
+
+#include "policy/policies.h"
+
+namespace berth {
+namespace {
+
+/// How many jobs of one bucket are tried for a gap in front of a reservation.
+constexpr int kBackfillDepth = 32;
+
+class Priority final : public Policy {
+ public:
+  explicit Priority(PriorityOptions options) : options_(options) {}
+
+  std::string_view name() const override { return "priority"; }
+
+  Rank rank(const Job& job) const override {
+    return job.submitted.time_since_epoch().count() + job.priority * options_.aging.count();
+  }
+
+  std::optional<Proposal> propose(const View& view) override {
+    std::optional<Reservation> kept;
+    bool blocked = false;
+    for (const Queue::Head& head : view.queue().heads()) {
+      if (!blocked) {
+        if (auto devices = view.place(head.shape, {})) {
+          return Proposal{head.first.job, std::move(*devices)};
+        }
+        blocked = true;
+        continue;
+      }
+      if (!view.place(head.shape, {})) {
+        continue;
+      }
+      if (!kept) {
+        kept = reservation(view).value_or(Reservation{});
+      }
+      if (auto proposal = backfill(view, head, *kept)) {
+        return proposal;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Reservation> reservation(const View& view) const override {
+    const Queue::Head* head = first_blocked(view);
+    if (head == nullptr) {
+      return std::nullopt;
+    }
+    return reserve(view, view.job(head->first.job), view.queue().needs(head->shape));
+  }
+
+  Time next_look(const View& view) const override {
+    const Queue::Head* head = first_blocked(view);
+    if (head == nullptr) {
+      return kNever;
+    }
+    const Time impatient = add_saturating(view.job(head->first.job).submitted, options_.patience);
+    return impatient > view.now() ? impatient : kNever;
+  }
+
+ private:
+  /// The first job in order that wants devices and does not fit now.
+  static const Queue::Head* first_blocked(const View& view) {
+    for (const Queue::Head& head : view.queue().heads()) {
+      if (view.queue().needs(head.shape).gpus > 0 && !view.place(head.shape, {})) {
+        return &head;
+      }
+    }
+    return nullptr;
+  }
+
+  std::optional<Reservation> reserve(const View& view, const Job& job, const Needs& needs) const {
+    std::vector<std::pair<Time, DeviceId>> free;
+    for (std::uint32_t i = 0; i < view.devices().size(); ++i) {
+      const DeviceSlot& slot = view.devices()[DeviceId{i}];
+      if (slot.health == DeviceHealth::Ok && view.devices().fits_when_empty(DeviceId{i}, needs)) {
+        free.emplace_back(view.expected_free(DeviceId{i}, needs), DeviceId{i});
+      }
+    }
+    if (free.size() < needs.gpus) {
+      return std::nullopt;  // devices are drained or lost: keeping the others back gains nothing
+    }
+    std::sort(free.begin(), free.end());
+    Reservation kept{job.id, free[needs.gpus - 1].first, {}};
+    const bool impatient = view.now() >= add_saturating(job.submitted, options_.patience);
+    if (kept.from == kNever && !impatient) {
+      return std::nullopt;
+    }
+    for (std::uint32_t i = 0; i < needs.gpus; ++i) {
+      kept.devices.push_back(free[i].second);
+    }
+    return kept;
+  }
+
+  static std::optional<Proposal> backfill(const View& view, const Queue::Head& head,
+                                          const Reservation& kept) {
+    if (auto devices = view.place(head.shape, kept.devices)) {
+      return Proposal{head.first.job, std::move(*devices)};
+    }
+    // Only the kept devices are left: for jobs that will be gone in time.
+    int tries = kBackfillDepth;
+    for (const QueueKey& key : view.queue().bucket(head.shape).jobs) {
+      if (tries-- == 0) {
+        break;
+      }
+      const Job& job = view.job(key.job);
+      const Duration length = std::min(job.expected, job.limit);
+      if (kept.from != kNever && add_saturating(view.now(), length) <= kept.from) {
+        return Proposal{key.job, *view.place(head.shape, {})};
+      }
+    }
+    return std::nullopt;
+  }
+
+  PriorityOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_priority(PriorityOptions options) {
+  return std::make_unique<Priority>(options);
+}
+
+}  // namespace berth
