@@ -1,0 +1,170 @@
+#include "exec/cgroup.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+namespace berth {
+namespace {
+
+/// mountinfo writes blanks in paths as octal escapes.
+std::string unescape(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size()) {
+      plain +=
+          static_cast<char>(std::strtol(std::string(text.substr(i + 1, 3)).c_str(), nullptr, 8));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+/// Folders of runs that were killed before they could tidy up.
+void remove_abandoned(const std::string& parent) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("berth-")) {
+      continue;
+    }
+    const pid_t owner = std::atoi(name.c_str() + 6);
+    if (owner > 0 && ::kill(owner, 0) < 0 && errno == ESRCH) {
+      for (const auto& leaf : std::filesystem::directory_iterator(entry.path(), ignored)) {
+        if (leaf.is_directory(ignored)) {
+          ::rmdir(leaf.path().c_str());
+        }
+      }
+      ::rmdir(entry.path().c_str());
+    }
+  }
+}
+
+}  // namespace
+
+std::string own_cgroup_directory(const std::string& proc) {
+  // On hybrid machines the v2 hierarchy is not at the usual place, so mountinfo is asked:
+  // ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [optional…] - TYPE SOURCE OPTIONS
+  std::string root;
+  std::string mount_point;
+  std::ifstream mounts(proc + "/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    const std::size_t dash = line.find(" - cgroup2 ");
+    if (dash == std::string::npos) {
+      continue;
+    }
+    std::istringstream words(line);
+    std::string skipped;
+    words >> skipped >> skipped >> skipped >> root >> mount_point;
+    break;
+  }
+  if (mount_point.empty()) {
+    return "";
+  }
+  std::ifstream own(proc + "/self/cgroup");
+  for (std::string line; std::getline(own, line);) {
+    if (!line.starts_with("0::")) {
+      continue;
+    }
+    std::string path = line.substr(3);
+    // In a container the mount shows only a part of the tree.
+    if (root != "/" && path.starts_with(root)) {
+      path = path.substr(root.size());
+    }
+    return unescape(mount_point) + (path == "/" ? "" : path);
+  }
+  return "";
+}
+
+Cgroup::Cgroup(std::string path) : path_(std::move(path)) {
+  if (::mkdir(path_.c_str(), 0755) == 0 || errno == EEXIST) {
+    directory_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    events_ = Fd(::open((path_ + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+  }
+}
+
+Cgroup::~Cgroup() { ::rmdir(path_.c_str()); }
+
+bool Cgroup::populated() const {
+  char text[128];
+  const ssize_t size = ::pread(events_.get(), text, sizeof text, 0);
+  return size > 0 && std::string_view(text, static_cast<std::size_t>(size)).find("populated 1") !=
+                         std::string_view::npos;
+}
+
+std::vector<pid_t> Cgroup::processes() const {
+  std::vector<pid_t> pids;
+  std::ifstream file(path_ + "/cgroup.procs");
+  for (pid_t pid = 0; file >> pid;) {
+    pids.push_back(pid);
+  }
+  return pids;
+}
+
+void Cgroup::kill() {
+  killed_ = true;
+  const Fd file(::open((path_ + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
+  if (file && ::write(file.get(), "1", 1) == 1) {
+    return;
+  }
+  // Before Linux 5.14 there is no cgroup.kill.
+  for (const pid_t pid : processes()) {
+    ::kill(pid, SIGKILL);
+  }
+}
+
+std::unique_ptr<CgroupPool> CgroupPool::make(const std::string& proc) {
+  const std::string own = own_cgroup_directory(proc);
+  if (own.empty() || ::access(own.c_str(), W_OK) != 0) {
+    return nullptr;
+  }
+  remove_abandoned(own);
+  std::unique_ptr<CgroupPool> pool(new CgroupPool(fmt::format("{}/berth-{}", own, ::getpid())));
+  if (::mkdir(pool->folder_.c_str(), 0755) != 0) {
+    return nullptr;
+  }
+  std::unique_ptr<Cgroup> first = pool->take();
+  if (first == nullptr) {
+    return nullptr;
+  }
+  pool->free_.push_back(std::move(first));
+  return pool;
+}
+
+CgroupPool::~CgroupPool() {
+  free_.clear();
+  dying_.clear();
+  ::rmdir(folder_.c_str());
+}
+
+std::unique_ptr<Cgroup> CgroupPool::take() {
+  if (!free_.empty()) {
+    std::unique_ptr<Cgroup> cgroup = std::move(free_.back());
+    free_.pop_back();
+    return cgroup;
+  }
+  auto cgroup = std::make_unique<Cgroup>(fmt::format("{}/{}", folder_, made_++));
+  return cgroup->directory_fd() >= 0 ? std::move(cgroup) : nullptr;
+}
+
+void CgroupPool::give_back(std::unique_ptr<Cgroup> cgroup) {
+  std::erase_if(dying_, [](const auto& dying) { return !dying->populated(); });
+  if (cgroup->populated()) {
+    cgroup->kill();
+    dying_.push_back(std::move(cgroup));
+  } else if (!cgroup->killed()) {
+    free_.push_back(std::move(cgroup));
+  }
+}
+
+}  // namespace berth

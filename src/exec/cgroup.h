@@ -1,0 +1,65 @@
+// Cgroups for jobs: the one way to find every process of a job, wherever it has moved. Used where
+// cgroup v2 can be written; elsewhere make() returns nothing and the runner finds trees by
+// parentage.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace berth {
+
+/// The cgroup of one running job.
+class Cgroup {
+ public:
+  /// An empty `path` means that it could not be made; then directory_fd() is -1.
+  explicit Cgroup(std::string path);
+  ~Cgroup();
+  Cgroup(const Cgroup&) = delete;
+  Cgroup& operator=(const Cgroup&) = delete;
+
+  int directory_fd() const { return directory_.get(); }
+  bool populated() const;
+  std::vector<pid_t> processes() const;
+
+  /// Kills every process in it. The kernel then kills whatever is born into this cgroup too, so a
+  /// killed cgroup is never used again.
+  void kill();
+  bool killed() const { return killed_; }
+
+ private:
+  std::string path_;
+  Fd directory_;
+  Fd events_;
+  bool killed_ = false;
+};
+
+/// Makes cgroups below the one berth itself is in, and uses empty ones again: making one costs more
+/// than starting a process in it.
+class CgroupPool {
+ public:
+  /// Nothing where cgroup v2 is not mounted or not writable. `proc` is /proc, or a test's own.
+  static std::unique_ptr<CgroupPool> make(const std::string& proc = "/proc");
+  ~CgroupPool();
+
+  std::unique_ptr<Cgroup> take();
+  /// Kills what is left in it.
+  void give_back(std::unique_ptr<Cgroup> cgroup);
+
+ private:
+  explicit CgroupPool(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string folder_;
+  std::vector<std::unique_ptr<Cgroup>> free_;
+  std::vector<std::unique_ptr<Cgroup>> dying_;  // killed, not empty yet
+  int made_ = 0;
+};
+
+/// The directory of this process's own cgroup in the v2 hierarchy, empty where there is none.
+std::string own_cgroup_directory(const std::string& proc);
+
+}  // namespace berth

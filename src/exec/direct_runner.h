@@ -1,0 +1,70 @@
+// DirectRunner: jobs as children of this process. One per process and on its main thread: it reaps
+// every child, also those adopted from dead jobs, and makes this process a child subreaper.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/fd.h"
+#include "exec/cgroup.h"
+#include "exec/family.h"
+#include "exec/runner.h"
+#include "exec/spawn.h"
+
+namespace berth {
+
+class DirectRunner final : public Runner {
+ public:
+  struct Options {
+    bool use_cgroups = true;
+  };
+  static Result<std::unique_ptr<DirectRunner>> make(Options options);
+  static Result<std::unique_ptr<DirectRunner>> make() { return make(Options()); }
+  ~DirectRunner() override;
+
+  Result<pid_t> start(Launch launch) override;
+  void stop(JobId job, StopSignal signal) override;
+  int event_fd() const override { return child_signal_.get(); }
+  std::vector<Exit> take_exits() override;
+
+  /// Written into every job's environment as BERTH_RUN, so that its processes can be told from
+  /// those of another berth.
+  const std::string& token() const { return token_; }
+  bool uses_cgroups() const { return cgroups_ != nullptr; }
+
+ private:
+  /// A running job and the memory that its child may still read before exec.
+  struct Process {
+    explicit Process(Launch what) : launch(std::move(what)) {}
+    Launch launch;
+    pid_t pid = 0;
+    std::vector<std::string> variables;
+    SpawnPlan plan;
+    std::unique_ptr<SpawnStack> stack;
+    std::unique_ptr<Cgroup> cgroup;
+  };
+
+  DirectRunner() = default;
+  void prepare(Process& process);
+  std::vector<std::string> marks(JobId job) const;
+  Exit finish(std::unique_ptr<Process> process, int code, int signal);
+  void kill_leftovers(const Process& process);
+  /// Children that came to us when their parents died.
+  std::vector<Relative> adopted() const;
+  /// Signals those of them that belong to a job, and all below them.
+  void signal_adopted(const std::vector<std::string>& job_marks, int signal);
+
+  Fd child_signal_;
+  Fd null_;
+  std::unique_ptr<CgroupPool> cgroups_;
+  std::string token_;
+  std::unordered_map<pid_t, std::unique_ptr<Process>> running_;
+  std::unordered_map<std::uint64_t, pid_t> pids_;  // by job
+  std::vector<std::unique_ptr<SpawnStack>> spare_stacks_;
+  /// Jobs that have ended but whose killed processes are still adopted and dying one by one.
+  std::vector<std::vector<std::string>> dying_marks_;
+};
+
+}  // namespace berth

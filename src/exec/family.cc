@@ -1,0 +1,98 @@
+#include "exec/family.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "base/fd.h"
+
+namespace berth {
+namespace {
+
+/// The parent's pid, 0 when there is no such process.
+pid_t parent_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  // pid (name) state ppid …: the name may hold blanks and brackets.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 >= text.size()) {
+    return 0;
+  }
+  return std::atoi(text.c_str() + name_end + 4);
+}
+
+std::multimap<pid_t, pid_t> children_by_parent() {
+  std::multimap<pid_t, pid_t> children;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid > 0) {
+      children.emplace(parent_of(pid), pid);
+    }
+  }
+  return children;
+}
+
+}  // namespace
+
+std::vector<Relative> descendants(pid_t root) {
+  const std::multimap<pid_t, pid_t> children = children_by_parent();
+  std::vector<Relative> found;
+  std::vector<pid_t> parents = {root};
+  while (!parents.empty()) {
+    const pid_t parent = parents.back();
+    parents.pop_back();
+    const auto [first, last] = children.equal_range(parent);
+    for (auto child = first; child != last; ++child) {
+      found.push_back({child->second, parent});
+      parents.push_back(child->second);
+    }
+  }
+  return found;
+}
+
+std::vector<Relative> own_children() {
+  const pid_t self = ::getpid();
+  std::vector<Relative> found;
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", self));
+  if (!file) {
+    // A kernel without CONFIG_PROC_CHILDREN: look at everyone.
+    const std::multimap<pid_t, pid_t> children = children_by_parent();
+    const auto [first, last] = children.equal_range(self);
+    for (auto child = first; child != last; ++child) {
+      found.push_back({child->second, self});
+    }
+    return found;
+  }
+  for (pid_t pid = 0; file >> pid;) {
+    found.push_back({pid, self});
+  }
+  return found;
+}
+
+bool has_marks(pid_t pid, const std::vector<std::string>& marks) {
+  std::ifstream file(fmt::format("/proc/{}/environ", pid));
+  std::size_t seen = 0;
+  for (std::string entry; std::getline(file, entry, '\0');) {
+    seen += static_cast<std::size_t>(std::count(marks.begin(), marks.end(), entry));
+  }
+  return seen >= marks.size();
+}
+
+void signal_relative(const Relative& relative, int signal) {
+  // The descriptor pins the process; only then is it certain whose number this is.
+  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, relative.pid, 0)));
+  if (process && parent_of(relative.pid) == relative.parent) {
+    ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0);
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,30 @@
+// Finding a job's processes without cgroups. Descendants are found by parentage; a process whose
+// parents have died is adopted by berth (a child subreaper) and known by the marks in its
+// environment.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace berth {
+
+struct Relative {
+  pid_t pid = 0;
+  pid_t parent = 0;
+};
+
+/// All live descendants of `root`, parents before their children, itself not included.
+std::vector<Relative> descendants(pid_t root);
+
+/// The children of this process's main thread, zombies included.
+std::vector<Relative> own_children();
+
+/// Whether every mark ("NAME=value") is in the environment that the process was started with.
+bool has_marks(pid_t pid, const std::vector<std::string>& marks);
+
+/// Signals that process, never another one that got its number meanwhile.
+void signal_relative(const Relative& relative, int signal);
+
+}  // namespace berth

@@ -1,0 +1,54 @@
+// Runner: starts jobs and tells when they end. Everything happens on the caller's thread: start()
+// and stop() return at once, and ends are announced by event_fd() becoming readable.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+
+namespace berth {
+
+/// One attempt of one job.
+struct Launch {
+  JobId job;
+  std::string command;  // run by /bin/sh -c
+  /// Variables to set in, or (no value) to remove from, the environment berth itself has.
+  std::vector<std::pair<std::string, std::optional<std::string>>> environment;
+  // Borrowed during start(). Standard input is always /dev/null.
+  int stdout_fd = 1;
+  int stderr_fd = 2;
+};
+
+struct Exit {
+  JobId job;
+  int code = 0;  // when signal is 0
+  int signal = 0;
+  int start_error = 0;  // errno when the command could not be run at all
+};
+
+enum class StopSignal { Terminate, Kill };
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+
+  /// The process id of the job, which is also that of its process group.
+  virtual Result<pid_t> start(Launch launch) = 0;
+
+  /// Signals the job's whole tree, wherever its processes have moved. A job that has ended is left
+  /// alone.
+  virtual void stop(JobId job, StopSignal signal) = 0;
+
+  virtual int event_fd() const = 0;
+
+  /// The jobs that have ended since the last call. What they left running has been killed.
+  virtual std::vector<Exit> take_exits() = 0;
+};
+
+}  // namespace berth
