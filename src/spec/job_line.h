@@ -1,0 +1,98 @@
+// Job lines: how `berth run` and `berth submit --file` are told what to run. One job a line; words
+// `@key=value` before the command are its options; `<<WORD` instead of a command takes the
+// following lines up to one that is WORD; blank lines and lines that start with # are skipped. In
+// NUL-separated input a job is everything up to the next NUL byte.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "core/job.h"
+
+namespace berth {
+
+/// A job to follow, by its name or by its number in the same input.
+struct AfterName {
+  Dependency::When when = Dependency::When::Ok;
+  std::string job;
+};
+
+/// The `@key=value` words of one line; what was not given is absent.
+struct LineOptions {
+  std::optional<std::string> name;
+  std::optional<std::string> project;
+  std::optional<std::uint32_t> gpus;
+  std::optional<Bytes> memory;
+  std::optional<std::uint32_t> share;  // thousandths
+  std::optional<std::int32_t> priority;
+  std::optional<Duration> timeout;
+  std::optional<std::uint16_t> retries;
+  std::vector<AfterName> after;
+};
+
+/// Takes the options off the front of `line`, which then is the command.
+Result<LineOptions> take_options(std::string_view& line);
+
+/// The longest command that the kernel passes to a shell in one argument.
+inline constexpr std::size_t kLongestCommand = 131071;
+
+struct JobLine {
+  std::size_t line = 0;  // where it starts, from 1
+  std::string command;
+  LineOptions options;
+};
+
+/// Where an input is wrong, for a message that names the place.
+struct LineError {
+  std::size_t line = 0;
+  std::string message;
+};
+
+/// Cuts a byte stream into jobs as the bytes arrive. Wrong lines are reported and skipped; a line
+/// without end is not kept in memory.
+class JobReader {
+ public:
+  enum class Separator { Newline, Nul };
+
+  explicit JobReader(Separator separator) : separator_(separator) {}
+
+  void feed(std::string_view bytes);
+  void finish() { finished_ = true; }
+
+  /// The next job that has arrived whole; nothing when more bytes are needed or all is read.
+  std::optional<tl::expected<JobLine, LineError>> next();
+
+ private:
+  using Item = tl::expected<JobLine, LineError>;
+
+  std::optional<std::string_view> next_record();
+  std::optional<Item> parse(std::string_view record);
+  std::optional<Item> add_to_block(std::string_view record);
+  Item wrong(std::size_t line, std::string message);
+
+  /// A `<<WORD` block that has not been closed yet.
+  struct Block {
+    std::string end;
+    JobLine job;
+    std::size_t size = 0;
+  };
+
+  Separator separator_;
+  std::string buffer_;
+  std::size_t at_ = 0;        // of the first byte not consumed
+  std::size_t searched_ = 0;  // up to where no separator is
+  std::size_t line_ = 0;      // of the record that was cut last
+  bool finished_ = false;
+  bool too_long_ = false;  // the rest of an overlong record is being dropped
+  std::optional<Block> block_;
+};
+
+/// Offset of the first byte that is not UTF-8, or npos.
+std::size_t find_invalid_utf8(std::string_view text);
+
+}  // namespace berth
