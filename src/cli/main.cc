@@ -23,6 +23,9 @@ struct Command {
 // Those that are listed in the help come first; the others are the names of the tools that berth
 // replaces, which work as first word and as the name of the program.
 constexpr std::array kCommands = {
+    Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},
+    Command{"simjob", "use simulated devices as a training would", berth::simjob_main},
+    Command{"simset", "", berth::simset_main},
     Command{"version", "", [](Words) { return 0; }},
 };
 

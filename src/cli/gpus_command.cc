@@ -1,0 +1,113 @@
+// `berth gpus`: which devices there are and what goes on on them.
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/gpus_view.h"
+#include "gpu/devices.h"
+
+namespace berth {
+namespace {
+
+struct GpusOptions {
+  std::string gpus;
+  bool json = false;
+  bool processes = false;
+  std::optional<Duration> watch;
+};
+
+/// `--gpus` where it is not given.
+std::string default_gpus() {
+  const char* variable = std::getenv("BERTH_GPUS");
+  return variable != nullptr && *variable != '\0' ? variable : "auto";
+}
+
+void print_once(Devices& devices, const GpusOptions& options) {
+  const std::vector<DeviceSample> samples = devices.sample();
+  const GpusView view{devices.list(), samples};
+  const Terminal terminal = describe_terminal(STDOUT_FILENO);
+  std::string text = options.json ? gpus_json(view, options.watch.has_value())
+                                  : gpus_table(view, options.processes, terminal);
+  if (options.watch && terminal.interactive && !options.json) {
+    // Over what is there, line by line: clearing the screen first would flicker.
+    for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end)) {
+      text.insert(end, "\x1b[K");
+      end += 4;
+    }
+    text = "\x1b[H" + text + "\x1b[J";
+  }
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+int watch(Devices& devices, const GpusOptions& options) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+  if (describe_terminal(STDOUT_FILENO).interactive && !options.json) {
+    std::fputs("\x1b[2J", stdout);
+  }
+  const auto pause = options.watch->count();
+  const timespec interval{pause / 1'000'000'000, pause % 1'000'000'000};
+  while (std::ferror(stdout) == 0) {
+    print_once(devices, options);
+    if (::sigtimedwait(&ends, nullptr, &interval) > 0) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+int gpus_main(Words words) {
+  GpusOptions options;
+  Args args("berth gpus [options]", "Shows the devices that jobs can run on, and their use.");
+  args.value("--gpus", "LIST",
+             "auto, 0,1,2, UUIDs, all, or sim:N[xSIZE]\n(default: $BERTH_GPUS, else auto)",
+             options.gpus);
+  args.flag("-p,--processes", options.processes, "also list the processes that use them");
+  args.flag("--json", options.json, "print JSON; with --watch, one document per line");
+  args.optional_value("-w,--watch", "INTERVAL", "show it again and again, every second or as given",
+                      [&](std::string_view text) -> Result<void> {
+                        const Result<Duration> interval =
+                            parse_duration(text.empty() ? "1s" : text);
+                        if (!interval) {
+                          return Failure(interval.error());
+                        }
+                        constexpr Duration kShortest = std::chrono::milliseconds(50);
+                        if (*interval < kShortest) {
+                          return fail(ErrorCode::Usage, "the interval must be 50ms or more");
+                        }
+                        options.watch = *interval;
+                        return {};
+                      });
+  args.example("berth gpus --watch");
+  args.example("berth gpus --gpus sim:4 --json");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth gpus", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<std::unique_ptr<Devices>> devices =
+      open_devices(options.gpus.empty() ? default_gpus() : options.gpus);
+  if (!devices) {
+    return report("berth gpus", devices.error());
+  }
+  if (options.watch) {
+    return watch(**devices, options);
+  }
+  print_once(**devices, options);
+  return 0;
+}
+
+}  // namespace berth

@@ -1,0 +1,56 @@
+// Table: rows of text under headers, laid out to fit a terminal. Build it, render it, drop it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth {
+
+enum class Align { Left, Right };
+enum class Colour { Plain, Dim, Red, Green, Yellow };
+
+struct Cell {
+  std::string text;
+  Colour colour = Colour::Plain;
+
+  Cell(std::string words) : text(std::move(words)) {}  // NOLINT(google-explicit-constructor)
+  Cell(std::string_view words) : text(words) {}        // NOLINT(google-explicit-constructor)
+  Cell(const char* words) : text(words) {}             // NOLINT(google-explicit-constructor)
+  Cell(std::string words, Colour hue) : text(std::move(words)), colour(hue) {}
+};
+
+class Table {
+ public:
+  /// Columns first, then rows.
+  void column(std::string header, Align align = Align::Left);
+  /// One cell per column; missing ones are empty.
+  void row(std::vector<Cell> cells);
+
+  /// Lines that end in a newline. Where they would be wider than `columns` (0: no limit), the
+  /// widest column gives way, cell by cell, with "…" for what is cut.
+  std::string render(std::size_t columns, bool colour) const;
+
+ private:
+  struct Column {
+    std::string header;
+    Align align;
+  };
+  std::vector<std::size_t> widths(std::size_t columns) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+/// How many terminal columns a UTF-8 text takes. Wide East Asian characters and most emoji count
+/// two, combining marks none, a byte that is not UTF-8 one.
+std::size_t display_width(std::string_view text);
+
+/// `text` in at most `width` columns; ends in "…" where it was cut.
+std::string truncate_to_width(std::string_view text, std::size_t width);
+
+/// `text` with control characters, which could move the cursor or worse, replaced by '?'.
+std::string printable(std::string_view text);
+
+}  // namespace berth

@@ -1,0 +1,16 @@
+// What the other end of standard output is: a terminal of some width, or a file or pipe.
+#pragma once
+
+#include <cstddef>
+
+namespace berth {
+
+struct Terminal {
+  bool interactive = false;
+  bool colour = false;      // on a terminal only, and never with NO_COLOR
+  std::size_t columns = 0;  // 0: nothing to fit into
+};
+
+Terminal describe_terminal(int fd);
+
+}  // namespace berth
