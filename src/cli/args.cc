@@ -53,8 +53,14 @@ Args::Args(std::string usage, std::string summary)
 
 void Args::add(std::string names, std::string metavar, std::string help, Kind kind, bool* flag,
                Setter set, ListSetter set_list) {
-  options_.push_back({split_names(names), std::move(metavar), std::move(help), kind, flag,
-                      std::move(set), std::move(set_list)});
+  options_.push_back({split_names(names),
+                      std::move(metavar),
+                      std::move(help),
+                      kind,
+                      flag,
+                      std::move(set),
+                      std::move(set_list),
+                      {}});
 }
 
 void Args::flag(std::string names, bool& out, std::string help) {
@@ -119,9 +125,11 @@ void Args::value(std::string names, std::string metavar, std::string help, Bytes
         });
 }
 
-void Args::list(std::string names, std::string metavar, std::string help, ListSetter set) {
+void Args::list(std::string names, std::string metavar, std::string help, ListSetter set,
+                std::function<bool(std::string_view)> more) {
   add(std::move(names), std::move(metavar), std::move(help), Kind::List, nullptr, {},
       std::move(set));
+  options_.back().more = std::move(more);
 }
 
 void Args::optional_value(std::string names, std::string metavar, std::string help, Setter set) {
@@ -210,7 +218,8 @@ Result<std::size_t> Args::take_option(std::span<const std::string_view> words, s
       if (attached) {
         items.push_back(*attached);
       }
-      while (next < words.size() && !looks_like_option(words[next])) {
+      while (next < words.size() && !looks_like_option(words[next]) &&
+             (items.empty() || !option->more || option->more(words[next]))) {
         items.push_back(words[next++]);
       }
       if (items.empty()) {

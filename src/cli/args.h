@@ -37,8 +37,10 @@ class Args {
   void value(std::string names, std::string metavar, std::string help, std::int64_t& out);
   void value(std::string names, std::string metavar, std::string help, Duration& out);
   void value(std::string names, std::string metavar, std::string help, Bytes& out);
-  /// All words up to the next option; may be given again, and `set` is then called again.
-  void list(std::string names, std::string metavar, std::string help, ListSetter set);
+  /// All words up to the next option; may be given again, and `set` is then called again. With
+  /// `more`, words after the first belong to the list only while it says so.
+  void list(std::string names, std::string metavar, std::string help, ListSetter set,
+            std::function<bool(std::string_view)> more = {});
   /// A flag whose value is optional: bare `--name` calls `set` with "".
   void optional_value(std::string names, std::string metavar, std::string help, Setter set);
 
@@ -66,6 +68,7 @@ class Args {
     bool* flag = nullptr;
     Setter set;
     ListSetter set_list;
+    std::function<bool(std::string_view)> more;
   };
   struct Positional {
     std::string metavar;

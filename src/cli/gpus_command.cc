@@ -8,6 +8,7 @@
 
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "cli/gpus_option.h"
 #include "cli/gpus_view.h"
 #include "gpu/devices.h"
 
@@ -20,12 +21,6 @@ struct GpusOptions {
   bool processes = false;
   std::optional<Duration> watch;
 };
-
-/// `--gpus` where it is not given.
-std::string default_gpus() {
-  const char* variable = std::getenv("BERTH_GPUS");
-  return variable != nullptr && *variable != '\0' ? variable : "auto";
-}
 
 void print_once(Devices& devices, const GpusOptions& options) {
   const std::vector<DeviceSample> samples = devices.sample();
@@ -70,9 +65,7 @@ int watch(Devices& devices, const GpusOptions& options) {
 int gpus_main(Words words) {
   GpusOptions options;
   Args args("berth gpus [options]", "Shows the devices that jobs can run on, and their use.");
-  args.value("--gpus", "LIST",
-             "auto, 0,1,2, UUIDs, all, or sim:N[xSIZE]\n(default: $BERTH_GPUS, else auto)",
-             options.gpus);
+  add_gpus_option(args, options.gpus);
   args.flag("-p,--processes", options.processes, "also list the processes that use them");
   args.flag("--json", options.json, "print JSON; with --watch, one document per line");
   args.optional_value("-w,--watch", "INTERVAL", "show it again and again, every second or as given",
@@ -98,8 +91,7 @@ int gpus_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<std::unique_ptr<Devices>> devices =
-      open_devices(options.gpus.empty() ? default_gpus() : options.gpus);
+  const Result<std::unique_ptr<Devices>> devices = open_devices(options.gpus);
   if (!devices) {
     return report("berth gpus", devices.error());
   }

@@ -23,10 +23,11 @@ struct Command {
 // Those that are listed in the help come first; the others are the names of the tools that berth
 // replaces, which work as first word and as the name of the program.
 constexpr std::array kCommands = {
+    Command{"run", "run commands from a file or standard input on GPUs", berth::run_main},
     Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},
     Command{"simjob", "use simulated devices as a training would", berth::simjob_main},
     Command{"simset", "", berth::simset_main},
-    Command{"version", "", [](Words) { return 0; }},
+    Command{"simple_gpu_scheduler", "", berth::simple_gpu_scheduler_main},
 };
 
 constexpr std::string_view kVersion = BERTH_VERSION;

@@ -22,6 +22,8 @@ Terminal describe_terminal(int fd) {
   constexpr std::size_t kUsualColumns = 80;
   const bool known = ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   terminal.columns = known ? size.ws_col : kUsualColumns;
+  constexpr std::size_t kUsualRows = 24;
+  terminal.rows = known && size.ws_row > 0 ? size.ws_row : kUsualRows;
   return terminal;
 }
 

@@ -9,6 +9,7 @@ struct Terminal {
   bool interactive = false;
   bool colour = false;      // on a terminal only, and never with NO_COLOR
   std::size_t columns = 0;  // 0: nothing to fit into
+  std::size_t rows = 0;
 };
 
 Terminal describe_terminal(int fd);

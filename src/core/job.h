@@ -118,6 +118,9 @@ struct Job {
   const std::vector<DeviceId>* lease() const;
 };
 
+/// Whether a job that ended so lets one start that must follow it.
+bool satisfied(Dependency::When when, Outcome outcome);
+
 /// `held`, `queued`, `starting`, `running`, or the outcome.
 std::string_view state_name(const JobState& state);
 std::string_view outcome_name(Outcome outcome);

@@ -14,18 +14,6 @@ Failure no_such_job(JobId job) {
   return fail(ErrorCode::NotFound, fmt::format("there is no job {}", job.value));
 }
 
-bool satisfied(Dependency::When when, Outcome outcome) {
-  switch (when) {
-    case Dependency::When::Ok:
-      return outcome == Outcome::Succeeded;
-    case Dependency::When::NotOk:
-      return outcome != Outcome::Succeeded;
-    case Dependency::When::Any:
-      return true;
-  }
-  return false;
-}
-
 /// How an attempt that ran from `since` ended.
 Ended judge(const JobExited& fact, Stopping stopping, Time since, Time now) {
   Ended ended{Outcome::Failed, EndReason::Exited, fact.exit_code, fact.signal, since, now};
@@ -113,11 +101,15 @@ Result<JobId> Scheduler::apply(const Submit& command, Time now) {
   if (command.count == 0) {
     return fail(ErrorCode::Usage, "an array needs at least one job");
   }
+  if (command.id != JobId{} && command.id.value <= last_id_) {
+    return fail(ErrorCode::Refused, fmt::format("job {} exists already", command.id.value));
+  }
   if (const Result<void> checked = check_submission(spec); !checked) {
     return Failure(checked.error());
   }
   const ShapeId shape = queue_.intern(spec.needs);
-  const JobId first{last_id_ + 1};
+  const JobId first{command.id == JobId{} ? last_id_ + 1 : command.id.value};
+  last_id_ = first.value - 1;
   for (std::uint32_t i = 0; i < command.count; ++i) {
     const JobId id{++last_id_};
     bool never = false;

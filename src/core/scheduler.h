@@ -25,6 +25,7 @@ namespace berth {
 
 struct Submit {
   JobSpec spec;
+  JobId id{};  // of the (first) job; 0: the next. Ids only grow
   std::uint32_t count = 1;  // an array: this many jobs that share the needs, with ids in a row
 };
 struct Cancel {

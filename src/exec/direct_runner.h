@@ -29,9 +29,7 @@ class DirectRunner final : public Runner {
   int event_fd() const override { return child_signal_.get(); }
   std::vector<Exit> take_exits() override;
 
-  /// Written into every job's environment as BERTH_RUN, so that its processes can be told from
-  /// those of another berth.
-  const std::string& token() const { return token_; }
+  const std::string& token() const override { return token_; }
   bool uses_cgroups() const { return cgroups_ != nullptr; }
 
  private:

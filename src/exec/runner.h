@@ -47,6 +47,10 @@ class Runner {
 
   virtual int event_fd() const = 0;
 
+  /// Every job has it in its environment as BERTH_RUN, so that its processes can be told from those
+  /// of another berth.
+  virtual const std::string& token() const = 0;
+
   /// The jobs that have ended since the last call. What they left running has been killed.
   virtual std::vector<Exit> take_exits() = 0;
 };

@@ -1,0 +1,118 @@
+// RunObserver: who tells the user how a run goes. Called on the run's own thread; what it prints is
+// its own business, and so is how often it wants to be asked to redraw.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "core/job.h"
+#include "gpu/devices.h"
+
+namespace berth {
+
+/// One attempt of one job, as far as an observer may want to know.
+struct JobEvent {
+  JobId id;
+  std::string_view name;
+  std::string_view command;
+  std::uint16_t attempt = 0;
+  std::vector<std::string> gpus;  // names
+  pid_t pid = 0;
+  double time = 0;  // seconds since 1970
+};
+
+struct JobEndEvent {
+  Outcome outcome = Outcome::Succeeded;
+  EndReason reason = EndReason::Exited;
+  int exit_code = 0;
+  int signal = 0;
+  int start_error = 0;  // errno
+  Duration runtime{};
+  Bytes peak_memory;     // over all its devices; 0: not seen
+  bool retried = false;  // another attempt follows
+};
+
+/// Where a run stands.
+struct RunCounts {
+  std::uint64_t succeeded = 0;
+  std::uint64_t failed = 0;  // exited with an error, died of a signal, or could not be started
+  std::uint64_t timed_out = 0;
+  std::uint64_t cancelled = 0;  // ended by a signal to berth or by --halt
+  std::uint64_t not_run = 0;
+  std::uint64_t skipped = 0;  // done already, says the joblog
+  std::uint64_t invalid = 0;  // lines that are not jobs
+  std::uint64_t running = 0;
+  std::uint64_t waiting = 0;
+
+  std::uint64_t ended() const { return succeeded + failed + timed_out + cancelled; }
+};
+
+struct DeviceProgress {
+  std::string name;
+  std::vector<JobId> jobs;
+  std::string_view command;  // of the job that has run longest
+  Duration running{};        // for how long
+  std::optional<int> utilization;
+  std::optional<Bytes> used;
+  Bytes memory;
+};
+
+struct RunProgress {
+  RunCounts counts;
+  bool input_open = false;  // more jobs may come
+  Duration elapsed{};
+  Duration remaining = kForever;  // an estimate; kForever: cannot tell
+  std::vector<DeviceProgress> devices;
+};
+
+struct DeviceTotals {
+  std::string name;
+  std::string model;
+  std::uint64_t jobs = 0;
+  Duration busy{};
+  std::optional<double> mean_utilization;  // percent, over the samples
+  Bytes peak_memory;                       // of all that was on it
+  std::optional<double> energy;            // joules
+};
+
+struct RunSummary {
+  RunCounts counts;
+  Duration elapsed{};
+  Duration total_wait{};  // over all jobs that started
+  Duration longest_wait{};
+  Duration total_runtime{};
+  Duration longest_runtime{};
+  std::uint64_t started = 0;  // jobs, not attempts
+  std::uint64_t retries = 0;
+  std::vector<DeviceTotals> devices;
+  std::uint64_t lost_output = 0;  // bytes that could not be written to logs
+  bool interrupted = false;       // by a signal
+  bool halted = false;            // by --halt
+  bool log_failed = false;        // a joblog or an output that could not be written
+};
+
+/// The exit code that tells how a run went.
+int exit_code(const RunSummary& summary);
+
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+
+  virtual void job_started(const JobEvent&) {}
+  virtual void job_ended(const JobEvent&, const JobEndEvent&) {}
+  /// Whole lines that a job has written, newlines included.
+  virtual void job_output(JobId, bool is_stderr, std::string_view lines) = 0;
+  virtual void warning(std::string_view text) = 0;
+  /// Asked for every interval() while something changes; kForever: never.
+  virtual Duration interval() const { return kForever; }
+  virtual void progress(const RunProgress&) {}
+  virtual void finished(const RunSummary&) {}
+};
+
+}  // namespace berth

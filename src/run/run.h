@@ -1,0 +1,134 @@
+// Run: the foreground driver behind `berth run`. It reads jobs, feeds the scheduler, starts what
+// the scheduler says and tells it what ended, until all is done. One thread and one loop; it
+// decides nothing itself.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/id_table.h"
+#include "core/scheduler.h"
+#include "exec/runner.h"
+#include "gpu/devices.h"
+#include "run/halt.h"
+#include "run/input.h"
+#include "run/joblog.h"
+#include "run/observer.h"
+#include "run/outputs.h"
+#include "run/poller.h"
+#include "run/telemetry.h"
+#include "run/use_meter.h"
+
+namespace berth {
+
+struct RunOptions {
+  std::string policy = "priority";
+  JobSpec defaults;  // for what a line does not say
+  Duration grace = std::chrono::seconds(10);
+  JobOutputs::Options outputs;
+  std::optional<std::string> joblog;
+  enum class Resume { No, Unfinished, Failed };
+  Resume resume = Resume::No;
+  Halt halt;
+  bool shuffle = false;
+  std::uint64_t seed = 0;
+  int drain_signal = 0;  // beside INT and TERM; 0: none
+  Duration sample_interval = std::chrono::seconds(1);
+};
+
+class Run {
+ public:
+  Run(RunOptions options, Devices& devices, Runner& runner, RunObserver& observer);
+
+  /// Runs everything. An error means that nothing was started.
+  Result<RunSummary> execute(Input input);
+
+  /// Reads everything and submits it, but starts nothing: calls `visit` for each job.
+  Result<void> rehearse(Input input,
+                        const std::function<void(const JobLine&, const Needs&)>& visit);
+
+ private:
+  /// What the scheduler does not need to know of a job.
+  struct Record {
+    std::string command;
+    std::string name;
+    std::string project;
+    Time submitted;
+  };
+  /// An attempt that runs.
+  struct Active {
+    std::uint16_t attempt = 0;
+    pid_t pid = 0;
+    std::vector<DeviceId> devices;
+    Time started;
+    double wall_started = 0;
+    Bytes peak_memory;
+    int start_error = 0;  // errno
+  };
+
+  // Jobs coming in (run_intake.cc).
+  Result<void> prepare();
+  Result<void> read_everything(Input& input);
+  Result<void> submit(JobLine line);
+  Result<JobSpec> specify(const JobLine& line) const;
+  Result<void> add_dependencies(JobSpec& spec, const JobLine& line) const;
+  bool done_before(JobId id, const JobLine& line, Result<void>& problem) const;
+
+  // The loop (run.cc).
+  static Time now();
+  void loop();
+  bool finished() const;
+  void read_input();
+  void act(Time at);
+  void start(const StartJob& action, Time at);
+  Launch make_launch(const StartJob& action, const Record& record) const;
+  void take_exits();
+  void requeue(const JobRequeued& action, Time at);
+  void end(const JobEnded& action, Time at);
+  void count(Outcome outcome);
+  void release(JobId id, Time at);
+  void log_end(JobId id, const Record& record, const Active& active, const Ended& ended,
+               std::uint64_t output_bytes);
+  void check_halt();
+  void take_signals();
+  void stop_level(int level);
+  JobEvent event(JobId id, const Record& record, const Active& active) const;
+  JobEndEvent end_event(const Ended& ended, const Active& active, bool retried) const;
+
+  // How it goes (run_progress.cc).
+  void take_samples();
+  Duration estimate_remaining() const;
+  RunCounts counts() const;
+  RunProgress progress(Time at) const;
+  RunSummary summarize(Time at);
+
+  RunOptions options_;
+  Devices& devices_;
+  Runner& runner_;
+  RunObserver& observer_;
+  Poller poller_;
+  JobOutputs outputs_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<Telemetry> telemetry_;
+  std::optional<Joblog> joblog_;
+  std::optional<Input> input_;
+  Fd signals_;
+  IdTable<Record> records_;
+  std::unordered_map<std::uint64_t, Active> active_;
+  std::vector<JobId> failed_starts_;  // no process could be made; the scheduler is to be told
+  std::map<std::string, JobId> names_;
+  std::vector<Outcome> outcomes_;  // of jobs that are forgotten, by id; for those that follow them
+  std::uint64_t last_id_ = 0;
+  RunSummary summary_;
+  UseMeter meter_;
+  Time begun_{};
+  Time last_redraw_{};
+  int level_ =
+      0;  // 0: normal; 1: starts nothing more; 2: has asked jobs to end; 3: has killed them
+};
+
+}  // namespace berth

@@ -1,0 +1,254 @@
+// How jobs come into a run: from lines to submissions.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/random.h"
+#include "policy/policies.h"
+#include "run/run.h"
+
+namespace berth {
+namespace {
+
+/// How many wrong lines of a file are named before the rest is only counted.
+constexpr std::size_t kErrorsShown = 10;
+
+}  // namespace
+
+Result<void> Run::prepare() {
+  auto policy = make_policy(options_.policy);
+  if (!policy) {
+    return Failure(policy.error());
+  }
+  Scheduler::Config config;
+  config.grace = options_.grace;
+  config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
+  scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
+  for (const DeviceInfo& device : devices_.list()) {
+    scheduler_->add_device(device.spec);
+  }
+  outcomes_.resize(1);
+  begun_ = now();
+  return {};
+}
+
+Result<void> Run::rehearse(Input input,
+                           const std::function<void(const JobLine&, const Needs&)>& visit) {
+  if (const Result<void> ready = prepare(); !ready) {
+    return ready;
+  }
+  for (;;) {
+    const Result<bool> more = input.read_some();
+    if (!more) {
+      return Failure(more.error());
+    }
+    while (const auto item = input.reader().next()) {
+      if (!*item) {
+        return fail(ErrorCode::Usage,
+                    fmt::format("line {} {}", item->error().line, item->error().message));
+      }
+      if (const Result<void> done = submit(**item); !done) {
+        return done;
+      }
+      const Job* job = scheduler_->find(JobId{last_id_});
+      if (job != nullptr) {
+        visit(**item, scheduler_->needs(*job));
+      }
+    }
+    if (!*more) {
+      return {};
+    }
+  }
+}
+
+Result<RunSummary> Run::execute(Input input) {
+  if (const Result<void> ready = prepare(); !ready) {
+    return Failure(ready.error());
+  }
+  if (options_.joblog) {
+    Result<Joblog> log = Joblog::open(*options_.joblog, options_.resume != RunOptions::Resume::No);
+    if (!log) {
+      return Failure(log.error());
+    }
+    joblog_ = std::move(*log);
+  }
+  if (const Result<void> ready = outputs_.prepare(); !ready) {
+    return Failure(ready.error());
+  }
+  if (input.complete() || options_.shuffle) {
+    if (const Result<void> read = read_everything(input); !read) {
+      return Failure(read.error());
+    }
+  } else {
+    input_ = std::move(input);
+    if (!poller_.add(input_->fd(), [this] { read_input(); })) {
+      return fail(ErrorCode::Usage, "cannot wait for input from there: give a file or a pipe");
+    }
+  }
+  sigset_t mask;
+  ::sigemptyset(&mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    ::sigaddset(&mask, signal);
+  }
+  if (options_.drain_signal != 0) {
+    ::sigaddset(&mask, options_.drain_signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &mask, nullptr);
+  signals_ = Fd(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
+  poller_.add(signals_.get(), [this] { take_signals(); });
+  poller_.add(runner_.event_fd(), [this] { take_exits(); });
+  const std::vector<DeviceInfo>& list = devices_.list();
+  if (std::any_of(list.begin(), list.end(), [](const DeviceInfo& device) {
+        return device.family != DeviceFamily::Trusted;
+      })) {
+    telemetry_ = std::make_unique<Telemetry>(devices_, runner_.token(), options_.sample_interval);
+    poller_.add(telemetry_->event_fd(), [this] { take_samples(); });
+  }
+  begun_ = now();
+  loop();
+  telemetry_.reset();
+  RunSummary summary = summarize(now());
+  observer_.finished(summary);
+  return summary;
+}
+
+/// All jobs at once. The first wrong line means that none is run.
+Result<void> Run::read_everything(Input& input) {
+  std::vector<JobLine> jobs;
+  std::string problems;
+  std::size_t wrong = 0;
+  for (bool more = true; more;) {
+    const Result<bool> read = input.read_some();
+    if (!read) {
+      return Failure(read.error());
+    }
+    more = *read;
+    while (auto item = input.reader().next()) {
+      if (*item) {
+        // Kept back only where their order is still open.
+        if (options_.shuffle || wrong > 0) {
+          jobs.push_back(std::move(**item));
+        } else if (const Result<void> done = submit(std::move(**item)); !done) {
+          return done;
+        }
+      } else if (++wrong <= kErrorsShown) {
+        problems += fmt::format("\n  line {} {}", item->error().line, item->error().message);
+      }
+    }
+  }
+  if (wrong > 0) {
+    return fail(ErrorCode::Usage,
+                fmt::format("nothing was run, because of {} wrong line{}:{}{}", wrong,
+                            wrong == 1 ? "" : "s", problems, wrong > kErrorsShown ? "\n  …" : ""));
+  }
+  if (options_.shuffle) {
+    Random(options_.seed).shuffle(jobs);
+    for (JobLine& job : jobs) {
+      if (const Result<void> done = submit(std::move(job)); !done) {
+        return done;
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line) const {
+  for (const AfterName& after : line.options.after) {
+    JobId other{};
+    if (const auto named = names_.find(after.job); named != names_.end()) {
+      other = named->second;
+    } else if (const auto number = parse_integer(after.job, "the job");
+               number && *number > 0 && static_cast<std::uint64_t>(*number) <= last_id_) {
+      other = JobId{static_cast<std::uint64_t>(*number)};
+    } else {
+      return fail(ErrorCode::Usage,
+                  fmt::format("line {}: @after={}: no job before it has that name or number",
+                              line.line, after.job));
+    }
+    if (scheduler_->find(other) != nullptr) {
+      spec.after.push_back({other, after.when});
+    } else if (!satisfied(after.when, outcomes_[other.value])) {
+      return fail(ErrorCode::Usage, fmt::format("line {}: it follows job {}, which {}", line.line,
+                                                other.value, outcome_name(outcomes_[other.value])));
+    }
+  }
+  return {};
+}
+
+Result<JobSpec> Run::specify(const JobLine& line) const {
+  JobSpec spec = options_.defaults;
+  const LineOptions& options = line.options;
+  spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
+  spec.needs.memory = options.memory.value_or(spec.needs.memory);
+  spec.needs.share = options.share.value_or(spec.needs.share);
+  spec.priority = options.priority.value_or(spec.priority);
+  spec.limit = options.timeout.value_or(spec.limit);
+  spec.retry.most = options.retries.value_or(spec.retry.most);
+  if (spec.needs.gpus == 0) {
+    spec.needs.memory = Bytes{};
+    spec.needs.share = 0;
+  }
+  if (const Result<void> added = add_dependencies(spec, line); !added) {
+    return Failure(added.error());
+  }
+  return spec;
+}
+
+/// Whether the joblog says that this job need not run again.
+bool Run::done_before(JobId id, const JobLine& line, Result<void>& problem) const {
+  if (!joblog_) {
+    return false;
+  }
+  const auto past = joblog_->past().find(id);
+  if (past == joblog_->past().end()) {
+    return false;
+  }
+  if (past->second.command != joblog_command(line.command)) {
+    problem =
+        fail(ErrorCode::Usage,
+             fmt::format("job {} is not the one in the joblog {}: there it is `{}`, here `{}`",
+                         id.value, *options_.joblog, past->second.command, line.command));
+    return false;
+  }
+  return options_.resume == RunOptions::Resume::Unfinished || past->second.succeeded();
+}
+
+Result<void> Run::submit(JobLine line) {
+  const JobId id{last_id_ + 1};
+  Result<void> problem;
+  if (done_before(id, line, problem)) {
+    ++last_id_;
+    ++summary_.counts.skipped;
+    outcomes_.push_back(joblog_->past().at(id).succeeded() ? Outcome::Succeeded : Outcome::Failed);
+    if (line.options.name) {
+      names_[*line.options.name] = id;
+    }
+    return {};
+  }
+  if (!problem) {
+    return problem;
+  }
+  Result<JobSpec> spec = specify(line);
+  if (!spec) {
+    return Failure(spec.error());
+  }
+  const Time at = now();
+  const Result<JobId> submitted = scheduler_->apply(Submit{std::move(*spec), id}, at);
+  if (!submitted) {
+    return fail(submitted.error().code,
+                fmt::format("line {}: {}", line.line, submitted.error().message));
+  }
+  ++last_id_;
+  outcomes_.push_back(Outcome::Lost);
+  if (line.options.name) {
+    names_[*line.options.name] = id;
+  }
+  records_.insert(id, Record{std::move(line.command), line.options.name.value_or(""),
+                             line.options.project.value_or(""), at});
+  return {};
+}
+
+}  // namespace berth
