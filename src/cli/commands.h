@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -10,7 +12,14 @@ namespace berth {
 
 using Words = std::span<const std::string_view>;
 
+int sweep_command(Words words);
+
 /// The same program under the names of the tools it replaces.
+int simple_hypersearch_command(Words words);
+
+/// Runs these jobs in the foreground as `berth run` would with the options `run_words`. Each of
+/// `lines` is one job, even if it has line ends in it.
+int run_jobs(std::vector<std::string> lines, Words run_words);
 
 /// Prints "berth COMMAND: message" on stderr; returns the exit code that belongs to it.
 int report(std::string_view command, const Error& error);

@@ -23,7 +23,9 @@ struct Command {
 // Those that are listed in the help come first; the others are the names of the tools that berth
 // replaces, which work as first word and as the name of the program.
 constexpr std::array kCommands = {
-    Command{"version", "", [](Words) { return 0; }},
+    Command{"sweep", "expand a template over parameters: print the commands or run them",
+            berth::sweep_command},
+    Command{"simple_hypersearch", "", berth::simple_hypersearch_command},
 };
 
 constexpr std::string_view kVersion = BERTH_VERSION;
