@@ -71,10 +71,10 @@ Operand apply(ConstraintOp op, const Operand& a, const Operand& b) {
     case ConstraintOp::Negate:
     case ConstraintOp::Not:
     case ConstraintOp::In:
-      break;  // not of two operands: holds() has them
+      break;
   }
-  BERTH_CHECK(!"an operation on two operands");
-  return {};
+  // Not of two operands: holds() has done those itself.
+  check_failed("an operation on two operands", __FILE__, __LINE__);
 }
 
 }  // namespace
