@@ -26,6 +26,13 @@ bool is_number(std::string_view word) {
          ((word[1] >= '0' && word[1] <= '9') || word[1] == '.');
 }
 
+/// Of UTF-8: "…" is one, though it takes three bytes.
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
 Failure in_option(std::string_view name, const Error& error) {
   return fail(error.code, fmt::format("{}: {}", name, error.message));
 }
@@ -274,10 +281,11 @@ std::string Args::help() const {
   constexpr std::size_t kColumn = 26;
   for (const auto& [names, help] : rows) {
     std::string row = "  " + names;
-    if (row.size() + 2 > kColumn) {
+    const std::size_t width = characters_in(row);
+    if (width + 2 > kColumn) {
       row += "\n" + std::string(kColumn, ' ');
     } else {
-      row.resize(kColumn, ' ');
+      row.append(kColumn - width, ' ');
     }
     for (const char c : help) {
       row += c;
