@@ -60,6 +60,13 @@ TEST(SweepFile, OneValueNeedsNoList) {
   EXPECT_EQ(commands_of(override_sweep(*spec, flags)), (Texts{"2x,y5", "3x,y5"}));
 }
 
+TEST(SweepFile, TextsMayHoldAnyCharacters) {
+  const Result<SweepSpec> spec = parse_sweep_file(
+      "command = \"\"\"\\\n  § {λ}\"\"\"\n[parameters]\n'λ' = ['é', '日本']\n", "f");
+  ASSERT_TRUE(spec.has_value()) << spec.error().message;
+  EXPECT_EQ(commands_of(*spec), (Texts{"§ é", "§ 日本"}));
+}
+
 struct ErrorRow {
   const char* name;
   std::string_view text;
@@ -77,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, SweepFileErrors,
     testing::Values(
         ErrorRow{"syntax", "command = \"x\"\nmode = = 3\n", "f.toml:2:8: "},
+        ErrorRow{"odd_characters", "where\u0364\u075e = 3\n", "f.toml:1:6: "},
         ErrorRow{"twice", "seed = 1\nseed = 2\n", "f.toml:2:"},
         ErrorRow{"nearest_key", "\nn_sample = 3\n",
                  "f.toml:2:1: unknown key 'n_sample': did you mean 'n_samples'?"},
