@@ -10,8 +10,13 @@ namespace berth {
 namespace {
 
 Failure at_column(std::string_view text, std::size_t offset, std::string_view what) {
-  return fail(ErrorCode::Usage,
-              fmt::format("template, column {}: {}", column_of(text, offset), what));
+  const std::string_view before = text.substr(0, offset);
+  const std::size_t line_start = before.find_last_of('\n') + 1;  // npos + 1 is 0
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  return fail(
+      ErrorCode::Usage,
+      fmt::format("template, {}column {}: {}", line == 1 ? "" : fmt::format("line {}, ", line),
+                  column_of(text.substr(line_start), offset - line_start), what));
 }
 
 }  // namespace

@@ -58,6 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
             "error: template, column 3: '}' without '{' (write }} for a literal brace)"},
         Row{"columns_count_characters", "λλ }",
             "error: template, column 4: '}' without '{' (write }} for a literal brace)"},
+        Row{"later_line", "a {lr}\nb }",
+            "error: template, line 2, column 3: '}' without '{' (write }} for a literal brace)"},
         Row{"nothing_inside", "a {}",
             "error: template, column 3: '{}' does not name a parameter (write {{ and }} for "
             "literal "
