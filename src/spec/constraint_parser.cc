@@ -98,7 +98,7 @@ class Parser {
       if (const auto good = advance(); !good) {
         return Failure(good.error());
       }
-      const Result<Kind> right = (this->*operand)();
+      Result<Kind> right = (this->*operand)();
       if (!right) {
         return right;
       }
@@ -135,7 +135,7 @@ class Parser {
     if (const auto good = advance(); !good) {
       return Failure(good.error());
     }
-    const Result<Kind> found = nested(operand);
+    Result<Kind> found = nested(operand);
     if (!found) {
       return found;
     }
@@ -157,7 +157,7 @@ class Parser {
   }
 
   Result<Kind> comparison() {
-    const Result<Kind> left = sum();
+    Result<Kind> left = sum();
     if (!left) {
       return left;
     }
@@ -173,7 +173,7 @@ class Parser {
     if (op == nullptr) {
       return membership(*left, offset, negated);
     }
-    const Result<Kind> right = sum();
+    Result<Kind> right = sum();
     if (!right) {
       return right;
     }
@@ -212,7 +212,7 @@ class Parser {
         return Failure(good.error());
       }
       const std::size_t item_offset = token_.offset;
-      const Result<Kind> item = nested(&Parser::sum);
+      Result<Kind> item = nested(&Parser::sum);
       if (!item) {
         return item;
       }
@@ -261,7 +261,7 @@ class Parser {
     if (!token.is("(")) {
       return lexer_.error(token.offset, fmt::format("a value is missing before '{}'", token.text));
     }
-    const Result<Kind> inner = nested(&Parser::disjunction);
+    Result<Kind> inner = nested(&Parser::disjunction);
     if (!inner) {
       return inner;
     }

@@ -131,7 +131,7 @@ Result<void> Sweep::add_zip(const std::vector<std::string>& names,
 Result<void> Sweep::add_axes(const std::vector<std::vector<std::string>>& zips) {
   std::vector<std::size_t> group_of(params_.size(), 0);  // 0: in no zip
   for (std::size_t i = 0; i < zips.size(); ++i) {
-    if (const auto good = add_zip(zips[i], group_of, i + 1); !good) {
+    if (auto good = add_zip(zips[i], group_of, i + 1); !good) {
       return good;
     }
   }

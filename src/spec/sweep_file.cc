@@ -146,7 +146,7 @@ class Reader {
       if (!group.is_array()) {
         return wrong_type(key, "a list of lists of parameter names");
       }
-      if (const auto done = read_texts(key, group, spec_.zips.emplace_back()); !done) {
+      if (auto done = read_texts(key, group, spec_.zips.emplace_back()); !done) {
         return done;
       }
     }
@@ -201,7 +201,7 @@ class Reader {
 
   /// A value as the command will show it.
   static std::optional<std::string> scalar(const toml::node& node) {
-    if (const auto text = node.value_exact<std::string>()) {
+    if (auto text = node.value_exact<std::string>()) {
       return text;
     }
     if (const auto number = node.value_exact<std::int64_t>()) {
