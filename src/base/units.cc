@@ -83,6 +83,9 @@ Result<Bytes> parse_bytes(std::string_view text) {
   std::string_view rest = text;
   double number = 0;
   if (take_number(rest, number)) {
+    if (rest.starts_with(' ')) {
+      rest.remove_prefix(1);  // format_bytes puts one there
+    }
     const Unit* unit = find_unit(kSizeUnits, take_letters(rest));
     if (unit != nullptr && rest.empty() && number * unit->factor <= kLargest) {
       return Bytes{static_cast<std::int64_t>(std::llround(number * unit->factor))};
@@ -123,36 +126,32 @@ Result<Duration> parse_duration(std::string_view text) {
 }
 
 std::string format_bytes(Bytes size) {
-  if (size.count < 0) {
-    return "-" + format_bytes(Bytes{-size.count});
-  }
   static constexpr std::array<std::string_view, 5> kNames = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(size.count);
+  // As a real number: the smallest integer has no positive counterpart.
+  auto value = std::abs(static_cast<double>(size.count));
   std::size_t unit = 0;
-  while (unit + 1 < kNames.size() && value >= 1000) {
+  while (unit + 1 < kNames.size() && value >= 999.5) {
     value /= 1024;
     ++unit;
   }
-  const bool whole = unit < 3 || value >= 100;
-  return fmt::format("{:.{}f} {}", value, whole ? 0 : 1, kNames[unit]);
+  const bool whole = unit < 3 || value >= 99.95;
+  return fmt::format("{}{:.{}f} {}", size.count < 0 ? "-" : "", value, whole ? 0 : 1, kNames[unit]);
 }
 
 std::string format_duration(Duration length) {
-  const double seconds = to_seconds(length);
-  if (seconds < 0) {
-    return "-" + format_duration(-length);
-  }
+  const double seconds = std::abs(to_seconds(length));
+  const std::string_view sign = length < Duration(0) ? "-" : "";
   if (seconds < 59.95) {
-    return fmt::format("{:.1f}s", seconds);
+    return fmt::format("{}{:.1f}s", sign, seconds);
   }
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) {
-    return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+    return fmt::format("{}{}m{:02}s", sign, whole / 60, whole % 60);
   }
   if (whole < 86400) {
-    return fmt::format("{}h{:02}m", whole / 3600, whole % 3600 / 60);
+    return fmt::format("{}{}h{:02}m", sign, whole / 3600, whole % 3600 / 60);
   }
-  return fmt::format("{}d{:02}h", whole / 86400, whole % 86400 / 3600);
+  return fmt::format("{}{}d{:02}h", sign, whole / 86400, whole % 86400 / 3600);
 }
 
 Result<std::int64_t> parse_integer(std::string_view text, std::string_view what) {

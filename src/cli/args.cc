@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/nearest.h"
+
 namespace berth {
 namespace {
 
@@ -24,22 +26,11 @@ bool is_number(std::string_view word) {
          ((word[1] >= '0' && word[1] <= '9') || word[1] == '.');
 }
 
-/// How many letters must change to turn one word into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) {
-    row[j] = j;
-  }
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
+/// Of UTF-8: "…" is one, though it takes three bytes.
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 Failure in_option(std::string_view name, const Error& error) {
@@ -163,20 +154,14 @@ bool Args::looks_like_option(std::string_view word) const {
 }
 
 Failure Args::unknown(std::string_view word) const {
-  std::string_view nearest;
-  std::size_t best = 3;
+  std::vector<std::string_view> names;
   for (const Option& option : options_) {
-    for (const std::string& name : option.names) {
-      const std::size_t distance = edit_distance(word, name);
-      if (distance < best) {
-        best = distance;
-        nearest = name;
-      }
-    }
+    names.insert(names.end(), option.names.begin(), option.names.end());
   }
+  const std::string_view meant = nearest(word, names);
   return fail(ErrorCode::Usage,
-              nearest.empty() ? fmt::format("unknown option {} (--help lists them)", word)
-                              : fmt::format("unknown option {}: did you mean {}?", word, nearest));
+              meant.empty() ? fmt::format("unknown option {} (--help lists them)", word)
+                            : fmt::format("unknown option {}: did you mean {}?", word, meant));
 }
 
 /// Handles the option at words[at]; returns the index of the first word after it.
@@ -305,10 +290,11 @@ std::string Args::help() const {
   constexpr std::size_t kColumn = 26;
   for (const auto& [names, help] : rows) {
     std::string row = "  " + names;
-    if (row.size() + 2 > kColumn) {
+    const std::size_t width = characters_in(row);
+    if (width + 2 > kColumn) {
       row += "\n" + std::string(kColumn, ' ');
     } else {
-      row.resize(kColumn, ' ');
+      row.append(kColumn - width, ' ');
     }
     for (const char c : help) {
       row += c;

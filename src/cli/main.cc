@@ -24,10 +24,13 @@ struct Command {
 // replaces, which work as first word and as the name of the program.
 constexpr std::array kCommands = {
     Command{"run", "run commands from a file or standard input on GPUs", berth::run_main},
+    Command{"sweep", "expand a template over parameters: print the commands or run them",
+            berth::sweep_main},
     Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},
     Command{"simjob", "use simulated devices as a training would", berth::simjob_main},
     Command{"simset", "", berth::simset_main},
     Command{"simple_gpu_scheduler", "", berth::simple_gpu_scheduler_main},
+    Command{"simple_hypersearch", "", berth::simple_hypersearch_main},
 };
 
 constexpr std::string_view kVersion = BERTH_VERSION;

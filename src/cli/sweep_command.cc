@@ -1,0 +1,204 @@
+// berth sweep: expands a template over parameters, and prints the commands or runs them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/sweep_options.h"
+#include "spec/sweep.h"
+#include "spec/sweep_file.h"
+
+namespace berth {
+namespace {
+
+constexpr std::string_view kName = "berth sweep";
+
+struct Options {
+  SweepSpec spec;
+  std::optional<std::string> file;
+  bool shuffle = false;
+  bool print = false;
+  bool json = false;
+  bool count = false;
+  bool run = false;
+};
+
+Args describe(Options& options) {
+  Args args("berth sweep TEMPLATE -p NAME VALUE… [options]",
+            "Prints one command for every combination of the parameters, the last one varying\n"
+            "fastest. {name} in the template stands for a value, {{ and }} for braces.");
+  args.positional("TEMPLATE", "the command, with {name} for each parameter", 0, 1,
+                  [&options](std::string_view word) -> Result<void> {
+                    options.spec.command = word;
+                    return {};
+                  });
+  add_sweep_options(args, options.spec, LoneValue::MayBeRange);
+  args.flag("--shuffle", options.shuffle, "in random order; the same as --mode shuffled_grid");
+  args.value("--mode", "MODE",
+             "grid (the default) or shuffled_grid (the default with\n"
+             "--n-samples); a sample in grid mode is the first N points",
+             [&options](std::string_view word) -> Result<void> {
+               const Result<SweepOrder> order = parse_sweep_order(word);
+               if (!order) {
+                 return Failure(order.error());
+               }
+               options.spec.order = *order;
+               return {};
+             });
+  args.flag("--allow-unused", options.spec.allow_unused,
+            "accept parameters that the template does not use");
+  args.value("--file", "FILE",
+             "read the sweep from a TOML file with the keys command, mode,\n"
+             "n_samples, seed, where, zip, allow_unused and [parameters];\n"
+             "what is said on the command line goes before it",
+             options.file);
+  args.flag("--print", options.print, "print the commands (the default)");
+  args.flag("--json", options.json,
+            "print a JSON object per line: {\"version\":1,\"command\":…,\n"
+            "\"params\":{NAME:TEXT,…}}");
+  args.flag("--count", options.count, "print only how many commands there are");
+  args.flag("--run", options.run, "run them; every word after it belongs to berth run");
+  args.example("berth sweep 'train.py --lr {lr} --bs {bs}' -p lr 0.1 0.01 -p bs 32 64");
+  args.example("berth sweep 'train.py --lr {lr}' -p lr=log:1e-5..1e-1 --n-samples 20 --seed 7");
+  args.example("berth sweep 'net.py {fc0} {fc1}' -p fc0 64 128 -p fc1 64 128 --where 'fc1 <= fc0'");
+  args.example("berth sweep --file sweep.toml --run --gpus 0,1");
+  return args;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (file == nullptr) {
+    const int problem = errno;
+    Failure failure = fail_errno(path, problem);
+    failure.value().code = problem == ENOENT ? ErrorCode::NotFound : ErrorCode::Io;
+    return failure;
+  }
+  std::string text;
+  std::array<char, 65536> block;
+  while (const std::size_t n = std::fread(block.data(), 1, block.size(), file.get())) {
+    text.append(block.data(), n);
+  }
+  if (std::ferror(file.get()) != 0) {
+    return fail_errno(path, errno);
+  }
+  return text;
+}
+
+/// The sweep of the command line, over that of the file.
+Result<SweepSpec> gather(Options options) {
+  if (options.shuffle) {
+    options.spec.order = SweepOrder::Shuffled;
+  }
+  if (options.print + options.json + options.count + options.run > 1) {
+    return fail(ErrorCode::Usage, "only one of --print, --json, --count and --run can be given");
+  }
+  SweepSpec spec = std::move(options.spec);
+  if (options.file) {
+    const Result<std::string> text = read_file(*options.file);
+    if (!text) {
+      return Failure(text.error());
+    }
+    Result<SweepSpec> from_file = parse_sweep_file(*text, *options.file);
+    if (!from_file) {
+      return Failure(from_file.error());
+    }
+    spec = override_sweep(*std::move(from_file), std::move(spec));
+  }
+  if (!spec.command) {
+    return fail(ErrorCode::Usage, "TEMPLATE is missing (--help shows the usage)");
+  }
+  return spec;
+}
+
+std::string as_json(const Sweep& sweep, const SweepCursor& point) {
+  nlohmann::ordered_json params = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < sweep.params().size(); ++i) {
+    params[sweep.params()[i].name()] = point.values()[i].text;
+  }
+  const nlohmann::ordered_json line = {
+      {"version", 1}, {"command", point.command()}, {"params", std::move(params)}};
+  // A command may hold bytes that are no UTF-8; JSON may not.
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<std::uint64_t> count_points(const Sweep& sweep, std::uint64_t seed) {
+  if (const auto count = sweep.count()) {
+    return *count;
+  }
+  std::uint64_t count = 0;
+  const Result<void> done = for_each_point(sweep, seed, [&count](const SweepCursor&) {
+    ++count;
+    return true;
+  });
+  if (!done) {
+    return Failure(done.error());
+  }
+  return count;
+}
+
+Result<int> run_points(const Sweep& sweep, std::uint64_t seed, Words run_words) {
+  std::vector<std::string> commands;
+  const Result<void> done = for_each_point(sweep, seed, [&commands](const SweepCursor& point) {
+    commands.push_back(point.command());
+    return true;
+  });
+  if (!done) {
+    return Failure(done.error());
+  }
+  return run_jobs(std::move(commands), run_words);
+}
+
+Result<int> perform(const Options& options, Words run_words) {
+  Result<SweepSpec> spec = gather(options);
+  if (!spec) {
+    return Failure(spec.error());
+  }
+  const std::uint64_t seed = spec->seed ? *spec->seed : fresh_seed();
+  const Result<Sweep> sweep = Sweep::make(*std::move(spec));
+  if (!sweep) {
+    return Failure(sweep.error());
+  }
+  if (options.run) {
+    return run_points(*sweep, seed, run_words);
+  }
+  if (options.count) {
+    const Result<std::uint64_t> count = count_points(*sweep, seed);
+    if (!count) {
+      return Failure(count.error());
+    }
+    write_out(fmt::format("{}\n", *count));
+    return 0;
+  }
+  const Result<void> done = for_each_point(*sweep, seed, [&](const SweepCursor& point) {
+    return write_out(options.json ? as_json(*sweep, point) : as_job_lines(point.command()));
+  });
+  if (!done) {
+    return Failure(done.error());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int sweep_main(Words words) {
+  const auto run = std::find(words.begin(), words.end(), "--run");
+  const auto own = static_cast<std::size_t>(run - words.begin()) + (run == words.end() ? 0 : 1);
+  Options options;
+  const Result<bool> parsed = describe(options).parse(words.first(own));
+  if (!parsed) {
+    return report(kName, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<int> status = perform(options, words.subspan(own));
+  return status ? *status : report(kName, status.error());
+}
+
+}  // namespace berth

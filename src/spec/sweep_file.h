@@ -1,0 +1,25 @@
+// Sweep files: a SweepSpec in TOML. The only place that knows TOML in a sweep.
+//
+//   command = "python train.py --lr {lr} --bs {bs}"
+//   mode = "grid"                # or "shuffled_grid"
+//   n_samples = 20
+//   seed = 7
+//   where = ["bs <= 128"]        # or one text
+//   zip = [["a", "b"]]           # or one list of names
+//   allow_unused = false
+//   [parameters]                 # the last one varies fastest
+//   lr = "log:1e-5..1e-1"        # a range, or one value
+//   bs = [32, 64, 128]           # values as they are
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "spec/sweep.h"
+
+namespace berth {
+
+/// `text` is the whole of the file, `name` what errors call it.
+Result<SweepSpec> parse_sweep_file(std::string_view text, std::string_view name);
+
+}  // namespace berth
