@@ -1,0 +1,47 @@
+// Whose memory is it: turns what drivers report per process into what jobs hold, and what others
+// do. Reads /proc for the processes that use a device and their ancestors, nothing else.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "gpu/devices.h"
+
+namespace berth {
+
+/// A running job and the process that berth started for it.
+struct JobRoot {
+  JobId job;
+  pid_t root = 0;
+};
+
+/// Who holds the memory of one device.
+struct DeviceUse {
+  std::map<JobId, Bytes> jobs;  // those with a process on it, even where its memory is unknown
+  Bytes foreign;                // used, less what jobs hold; never negative
+};
+
+/// Has no state between calls; any thread.
+class ProcessTree {
+ public:
+  /// `run` is the value of BERTH_RUN that jobs of this scheduler were started with: a job number
+  /// alone could be another scheduler's. `proc` is "/proc" outside tests.
+  explicit ProcessTree(std::string run, std::string proc = "/proc");
+
+  /// One entry per sample. A process belongs to a job when it, or an ancestor, is the job's root
+  /// or in the process group or session that the root leads; or, where it was re-parented and has
+  /// left both, when its environment has the job's BERTH_JOB_ID and this BERTH_RUN.
+  std::vector<DeviceUse> attribute(std::span<const DeviceSample> samples,
+                                   std::span<const JobRoot> jobs) const;
+
+ private:
+  std::string run_;
+  std::string proc_;
+};
+
+}  // namespace berth

@@ -1,0 +1,56 @@
+// Sampler: reads the devices again and again on a thread of its own, because a driver may block.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/time.h"
+#include "gpu/devices.h"
+
+namespace berth {
+
+/// Its methods may be called from any thread but its own. `devices` must outlive it, and nobody
+/// else may call devices.sample() meanwhile.
+class Sampler {
+ public:
+  /// Called on the sampler's thread: hand the samples over and return.
+  using Callback = std::function<void(std::vector<DeviceSample>)>;
+
+  /// Starts at once, with a first sample.
+  Sampler(Devices& devices, Duration interval, Callback callback);
+  /// Waits for a sample that is under way, and for no longer.
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  /// A sample that begins after this call. Calls that come while one is awaited share it.
+  void sample_now();
+  /// Samples at this interval for a while: for the time in which a job grows. The shorter interval
+  /// wins where two ask.
+  void hurry(Duration interval, Duration length);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void run();
+  Clock::time_point next_time(Clock::time_point last) const;
+
+  Devices& devices_;
+  const Duration interval_;
+  const Callback callback_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool stop_ = false;
+  bool now_ = true;
+  Duration fast_interval_ = kForever;
+  Clock::time_point fast_until_{};
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace berth
