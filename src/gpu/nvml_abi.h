@@ -11,20 +11,19 @@ namespace berth::nvml {
 using Device = struct OpaqueDevice*;
 using EventSet = struct OpaqueEventSet*;
 
-enum Code : int {
-  kSuccess = 0,
-  kUninitialized = 1,
-  kInvalidArgument = 2,
-  kNotSupported = 3,
-  kNoPermission = 4,
-  kNotFound = 6,
-  kInsufficientSize = 7,
-  kDriverNotLoaded = 9,
-  kTimeout = 10,
-  kFunctionNotFound = 13,
-  kGpuLost = 15,
-  kVersionMismatch = 25,
-};
+/// What every call returns.
+inline constexpr int kSuccess = 0;
+inline constexpr int kUninitialized = 1;
+inline constexpr int kInvalidArgument = 2;
+inline constexpr int kNotSupported = 3;
+inline constexpr int kNoPermission = 4;
+inline constexpr int kNotFound = 6;
+inline constexpr int kInsufficientSize = 7;
+inline constexpr int kDriverNotLoaded = 9;
+inline constexpr int kTimeout = 10;
+inline constexpr int kFunctionNotFound = 13;
+inline constexpr int kGpuLost = 15;
+inline constexpr int kVersionMismatch = 25;
 
 inline constexpr std::uint32_t kNoInstance = 0xffffffff;
 inline constexpr std::uint64_t kNoValue = ~std::uint64_t{0};

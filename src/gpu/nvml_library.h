@@ -19,8 +19,7 @@ class NvmlCall {
 
   explicit NvmlCall(void* symbol) : function_(reinterpret_cast<Function>(symbol)) {}
   int operator()(Parameters... parameters) const {
-    return function_ == nullptr ? static_cast<int>(nvml::kFunctionNotFound)
-                                : function_(parameters...);
+    return function_ == nullptr ? nvml::kFunctionNotFound : function_(parameters...);
   }
 
  private:

@@ -70,6 +70,7 @@ std::vector<ProcessUse> read_nvml_processes(const NvmlLibrary& nvml, nvml::Devic
                    found);
   }
   std::vector<ProcessUse> processes;
+  processes.reserve(found.size());
   for (const auto& [pid, memory] : found) {
     processes.push_back({pid, memory});
   }

@@ -68,6 +68,10 @@ struct WidthCase {
   const char* name;
   const char* text;
   std::size_t width;
+
+  friend std::ostream& operator<<(std::ostream& out, const WidthCase& row) {
+    return out << row.name;
+  }
 };
 
 class WidthTest : public ::testing::TestWithParam<WidthCase> {};

@@ -51,7 +51,7 @@ inline Device handle_of(std::size_t record, int slice) {
 template <class Body>
 int with_driver(Body body) {
   const std::lock_guard guard(driver_mutex);
-  return driver == nullptr ? static_cast<int>(kUninitialized) : driver->state->locked(body);
+  return driver == nullptr ? kUninitialized : driver->state->locked(body);
 }
 
 /// body(SimRecord&) → code for one device that is there and supports `field` (0: always does).
@@ -65,7 +65,7 @@ int with_device(Device device, std::uint32_t field, Body body) {
     if (record.lost != 0) {
       return kGpuLost;
     }
-    return (record.unsupported & field) != 0 ? static_cast<int>(kNotSupported) : body(record);
+    return (record.unsupported & field) != 0 ? kNotSupported : body(record);
   });
 }
 

@@ -29,7 +29,7 @@ int with_link(Device device, unsigned link, Body body) {
   }
   return with_driver([&](SimHeader&, std::span<SimRecord> records) -> int {
     const SimRecord* other = linked(records, device, link);
-    return other == nullptr ? static_cast<int>(kNotSupported) : body(*other);
+    return other == nullptr ? kNotSupported : body(*other);
   });
 }
 

@@ -68,6 +68,10 @@ struct DriverCase {
   const char* name;
   const char* library;
   const char* version;
+
+  friend std::ostream& operator<<(std::ostream& out, const DriverCase& row) {
+    return out << row.name;
+  }
 };
 
 class NvmlProcessTest : public NvmlTest, public ::testing::WithParamInterface<DriverCase> {};

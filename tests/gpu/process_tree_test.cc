@@ -53,6 +53,10 @@ struct StrayCase {
   pid_t session;
   std::string environment;
   std::optional<std::uint64_t> job;
+
+  friend std::ostream& operator<<(std::ostream& out, const StrayCase& row) {
+    return out << row.name;
+  }
 };
 
 class StrayTest : public ProcessTreeTest, public ::testing::WithParamInterface<StrayCase> {};

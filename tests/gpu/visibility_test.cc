@@ -20,6 +20,10 @@ struct MaskCase {
   const char* name;
   const char* mask;
   std::vector<std::size_t> shown;
+
+  friend std::ostream& operator<<(std::ostream& out, const MaskCase& row) {
+    return out << row.name;
+  }
 };
 
 class MaskTest : public ::testing::TestWithParam<MaskCase> {};
