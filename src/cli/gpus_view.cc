@@ -56,7 +56,9 @@ std::string power_words(const DeviceSample& sample) {
   return fmt::format("{} / {} W", watts(sample.power), watts(sample.power_limit));
 }
 
-std::string or_unknown(std::string text) { return text.empty() ? std::string(kUnknown) : text; }
+std::string or_unknown(const std::string& text) {
+  return text.empty() ? std::string(kUnknown) : text;
+}
 
 Cell utilization_cell(const DeviceSample& sample) {
   if (!sample.utilization) {

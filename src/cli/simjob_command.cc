@@ -6,6 +6,7 @@
 
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "gpu/driver_devices.h"
 #include "gpu/sim_job.h"
 #include "gpu/visibility.h"
 
@@ -18,26 +19,11 @@ struct SimJobOptions {
   std::vector<std::string> devices;  // empty: all that are visible
 };
 
-Result<std::unique_ptr<SimState>> open_state(const std::string& gpus) {
-  if (!gpus.empty()) {
-    if (!is_sim_spec(gpus)) {
-      return fail(ErrorCode::Usage, fmt::format("--gpus must be sim:N[xSIZE], not '{}'", gpus));
-    }
-    return open_sim_state(gpus);
-  }
-  const char* path = std::getenv("BERTH_SIM_STATE");
-  if (path == nullptr || *path == '\0') {
-    return fail(
-        ErrorCode::Usage,
-        "no simulated devices: run it as a job with --gpus sim:4, or say --gpus sim:4 here");
-  }
-  return SimState::open(path);
-}
-
 /// What a CUDA program would see, narrowed to what `--gpu` names.
 Result<std::vector<SimPart>> choose(SimState& state, const std::vector<std::string>& wanted) {
   const std::vector<SimPart> parts = list_sim_parts(state);
   std::vector<DeviceInfo> infos;
+  infos.reserve(parts.size());
   for (const SimPart& part : parts) {
     infos.push_back(part.info);
   }
@@ -58,11 +44,7 @@ Result<std::vector<SimPart>> choose(SimState& state, const std::vector<std::stri
       chosen.push_back(i);
     }
   }
-  std::vector<SimPart> visible;
-  for (const std::size_t index : chosen) {
-    visible.push_back(parts[index]);
-  }
-  return visible;
+  return gather(parts, chosen);
 }
 
 Args::Setter bounded(int& out, std::int64_t most) {
@@ -77,7 +59,7 @@ Args::Setter bounded(int& out, std::int64_t most) {
 }
 
 /// A time that can be added to the clock without care.
-Args::Setter moment(std::function<void(Duration)> set) {
+Args::Setter moment(const std::function<void(Duration)>& set) {
   return [set](std::string_view text) -> Result<void> {
     const Result<Duration> length = parse_duration(text);
     if (!length) {
@@ -115,7 +97,7 @@ Result<bool> parse_options(Words words, SimJobOptions& options) {
     return Result<void>();
   });
   args.example("berth run --gpus sim:2 <<< 'berth simjob --mem 6GiB --ramp 2s --hold 5s'");
-  const Result<bool> parsed = args.parse(words);
+  Result<bool> parsed = args.parse(words);
   plan.watts = watts;
   return parsed;
 }
@@ -131,7 +113,7 @@ int simjob_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<std::unique_ptr<SimState>> state = open_state(options.gpus);
+  const Result<std::unique_ptr<SimState>> state = open_sim_state(options.gpus);
   if (!state) {
     return report("berth simjob", state.error());
   }

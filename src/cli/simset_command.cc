@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "cli/args.h"
 #include "cli/commands.h"
@@ -16,7 +15,7 @@ namespace {
 
 struct FieldName {
   std::string_view name;
-  SimField field;
+  SimFields field;
 };
 
 constexpr std::array kFields = {
@@ -27,8 +26,8 @@ constexpr std::array kFields = {
 };
 
 /// Names by comma; an empty list makes all supported again.
-Result<std::uint32_t> parse_fields(std::string_view text) {
-  std::uint32_t bits = 0;
+Result<SimFields> parse_fields(std::string_view text) {
+  SimFields bits = 0;
   for (const std::string_view word : split_ids(text)) {
     const auto* found = std::find_if(kFields.begin(), kFields.end(),
                                      [word](const FieldName& field) { return field.name == word; });
@@ -41,9 +40,10 @@ Result<std::uint32_t> parse_fields(std::string_view text) {
 }
 
 Result<void> set_number(SimRecord& device, std::string_view key, std::string_view text) {
+  constexpr std::int64_t kMost = 1000;
   const Result<std::int64_t> number = parse_integer(text, key);
-  if (!number) {
-    return Failure(number.error());
+  if (!number || *number < 0 || *number > kMost) {
+    return fail(ErrorCode::Usage, fmt::format("{} must be 0 to {}, not '{}'", key, kMost, text));
   }
   const auto value = static_cast<std::uint32_t>(*number);
   if (key == "lost") {
@@ -81,7 +81,7 @@ Result<void> set_one(SimHeader& header, SimRecord& device, std::string_view assi
     }
     device.foreign = size->count;
   } else if (key == "unsupported") {
-    const Result<std::uint32_t> fields = parse_fields(text);
+    const Result<SimFields> fields = parse_fields(text);
     if (!fields) {
       return Failure(fields.error());
     }
@@ -104,7 +104,7 @@ Result<void> apply(SimState& state, std::string_view device,
     }
     for (const std::string& setting : settings) {
       SimRecord& record = records[static_cast<std::size_t>(*index)];
-      if (const Result<void> done = set_one(header, record, setting); !done) {
+      if (Result<void> done = set_one(header, record, setting); !done) {
         return done;
       }
     }
@@ -132,9 +132,7 @@ int simset_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const char* path = std::getenv("BERTH_SIM_STATE");
-  const Result<std::unique_ptr<SimState>> state =
-      is_sim_spec(gpus) ? open_sim_state(gpus) : SimState::open(path != nullptr ? path : "");
+  const Result<std::unique_ptr<SimState>> state = open_sim_state(gpus);
   if (!state) {
     return report("berth simset", state.error());
   }

@@ -1,6 +1,7 @@
 // Devices: one interface over NVIDIA (NVML by dlopen), AMD (sysfs), simulated devices, and ids
-// taken on trust. list() and environment() are cheap and may be called anywhere; sample() may block
-// in a driver for milliseconds and belongs on the sampler's thread, never on the scheduling path.
+// taken on trust. list() and extra_environment() are cheap and may be called anywhere; sample() may
+// block in a driver for milliseconds and belongs on the sampler's thread, never on the scheduling
+// path.
 #pragma once
 
 #include <sys/types.h>
@@ -63,11 +64,14 @@ class Devices {
   virtual std::vector<std::pair<std::string, std::string>> extra_environment() const { return {}; }
 };
 
-/// The variables that show exactly these devices to a job; an empty value means: unset it.
+/// The variables that show exactly these devices to a job; one without a value is to be unset. No
+/// devices at all: the variables of all families are there and empty, which hides every device.
 std::map<std::string, std::optional<std::string>> visibility(std::span<const DeviceInfo> leased);
 
-/// Devices named as `--gpus` does: `auto`, `0,1,2`, `0 1 2`, UUIDs, `sim:4`, `sim:4x24GiB`. Ids
-/// that no driver knows are an error where a driver is present, and taken on trust where none is.
+/// Devices named as `--gpus` does. `auto`: what the drivers show and an inherited visibility mask
+/// leaves; `all`: also what the mask hides. `0,1,2` or `0 1 2`, names, UUIDs or unique beginnings
+/// of them: an error where a driver is present that does not know one, else taken on trust; one
+/// that comes twice is two slots. `sim:4`, `sim:4x24GiB`: simulated devices.
 Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus);
 
 }  // namespace berth

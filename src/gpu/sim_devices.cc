@@ -40,13 +40,21 @@ Result<SimShape> parse_shape(std::string_view gpus) {
   return shape;
 }
 
-Result<std::string> state_path(SimShape shape) {
+/// What BERTH_SIM_STATE names; empty where it does not.
+std::string named_path() {
   const char* named = std::getenv("BERTH_SIM_STATE");
-  if (named != nullptr && *named != '\0') {
-    // Absolute, because jobs get this path and run in other folders.
-    std::error_code error;
-    const std::filesystem::path path = std::filesystem::absolute(named, error);
-    return error ? std::string(named) : path.lexically_normal().string();
+  if (named == nullptr || *named == '\0') {
+    return "";
+  }
+  // Absolute, because jobs get this path and run in other folders.
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(named, error);
+  return error ? std::string(named) : path.lexically_normal().string();
+}
+
+Result<std::string> state_path(SimShape shape) {
+  if (std::string named = named_path(); !named.empty()) {
+    return named;
   }
   const Result<Paths> paths = find_paths();
   if (!paths) {
@@ -112,7 +120,7 @@ class SimulatedDevices final : public Devices {
       sample.lost = true;
       return sample;
     }
-    const auto known = [&](SimField field) { return (record.unsupported & field) == 0; };
+    const auto known = [&](SimFields field) { return (record.unsupported & field) == 0; };
     if (known(kSimMemory)) {
       sample.used = sim_used(record, part.slice);
     }
@@ -154,6 +162,16 @@ class SimulatedDevices final : public Devices {
 bool is_sim_spec(std::string_view gpus) { return gpus.starts_with(kPrefix); }
 
 Result<std::unique_ptr<SimState>> open_sim_state(std::string_view gpus) {
+  if (gpus.empty()) {
+    const std::string path = named_path();
+    return path.empty() ? fail(ErrorCode::Usage,
+                               "no simulated devices: run it as a job with --gpus sim:4, or say "
+                               "--gpus sim:4 here")
+                        : SimState::open(path);
+  }
+  if (!is_sim_spec(gpus)) {
+    return fail(ErrorCode::Usage, fmt::format("--gpus must be sim:N[xSIZE], not '{}'", gpus));
+  }
   const Result<SimShape> shape = parse_shape(gpus);
   if (!shape) {
     return Failure(shape.error());

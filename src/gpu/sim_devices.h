@@ -21,7 +21,8 @@ struct SimPart {
 bool is_sim_spec(std::string_view gpus);
 
 /// The state behind `sim:4` or `sim:4x24GiB`, made where it is missing: the file that
-/// BERTH_SIM_STATE names, else one under berth's state folder for devices of that shape.
+/// BERTH_SIM_STATE names, else one under berth's state folder for devices of that shape. `gpus`
+/// empty: what BERTH_SIM_STATE names, as a job is told, and which must be there.
 Result<std::unique_ptr<SimState>> open_sim_state(std::string_view gpus);
 
 std::vector<SimPart> list_sim_parts(SimState& state);

@@ -60,8 +60,15 @@ class EndSignals {
 
 /// torch's way to write a size.
 std::string torch_size(std::int64_t bytes) {
-  const double mebi = static_cast<double>(std::max<std::int64_t>(0, bytes)) / (1 << 20);
-  return mebi >= 1024 ? fmt::format("{:.2f} GiB", mebi / 1024) : fmt::format("{:.2f} MiB", mebi);
+  const auto size = static_cast<double>(std::max<std::int64_t>(0, bytes));
+  if (size <= 1 << 10) {
+    return fmt::format("{} bytes", std::max<std::int64_t>(0, bytes));
+  }
+  if (size <= 1 << 20) {
+    return fmt::format("{:.2f} KiB", size / (1 << 10));
+  }
+  return size <= 1 << 30 ? fmt::format("{:.2f} MiB", size / (1 << 20))
+                         : fmt::format("{:.2f} GiB", size / (1 << 30));
 }
 
 /// This process's entries in the state file; freed with it.

@@ -26,17 +26,16 @@ struct SimProcess {
   std::int32_t milliwatts;
 };
 
-/// Readings that a device can be told not to support.
-enum SimField : std::uint32_t {
-  kSimMemory = 1U << 0,
-  kSimUtilization = 1U << 1,
-  kSimPower = 1U << 2,
-  kSimPowerLimit = 1U << 3,
-  kSimEnergy = 1U << 4,
-  kSimTemperature = 1U << 5,
-  kSimProcesses = 1U << 6,
-  kSimNvlink = 1U << 7,
-};
+/// Readings that a device can be told not to support, as bits.
+using SimFields = std::uint32_t;
+inline constexpr SimFields kSimMemory = 1U << 0;
+inline constexpr SimFields kSimUtilization = 1U << 1;
+inline constexpr SimFields kSimPower = 1U << 2;
+inline constexpr SimFields kSimPowerLimit = 1U << 3;
+inline constexpr SimFields kSimEnergy = 1U << 4;
+inline constexpr SimFields kSimTemperature = 1U << 5;
+inline constexpr SimFields kSimProcesses = 1U << 6;
+inline constexpr SimFields kSimNvlink = 1U << 7;
 
 struct SimRecord {
   std::array<char, 64> uuid;
@@ -52,7 +51,7 @@ struct SimRecord {
   std::uint16_t island;
   std::uint32_t mig_slices;  // 0: MIG is off; else so many equal slices
   std::uint32_t lost;
-  std::uint32_t unsupported;  // bits of SimField
+  SimFields unsupported;
   std::uint32_t last_xid;
   std::uint32_t xid_count;
   double joules;

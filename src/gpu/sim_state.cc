@@ -145,7 +145,7 @@ Result<void> SimState::prepare(const SimShape* shape) {
       if (const int error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(wanted))) {
         return fail_errno(fmt::format("cannot write {}", path_), error);
       }
-      if (const Result<void> mapped = map(wanted); !mapped) {
+      if (Result<void> mapped = map(wanted); !mapped) {
         return mapped;
       }
       write_new(*shape);
@@ -156,7 +156,7 @@ Result<void> SimState::prepare(const SimShape* shape) {
       header.device_count > kSimMostDevices || size != file_size(header.device_count)) {
     return not_a_state_file(path_);
   }
-  if (const Result<void> mapped = map(size); !mapped) {
+  if (Result<void> mapped = map(size); !mapped) {
     return mapped;
   }
   forget_earlier_boot();
@@ -200,7 +200,7 @@ void SimState::write_new(SimShape shape) {
   header_->device_count = shape.count;
   set_sim_text(header_->driver, "550.54.15");
   forget_earlier_boot();
-  std::atomic_thread_fence(std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   header_->magic = kSimMagic;
 }
 
