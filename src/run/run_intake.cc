@@ -246,8 +246,12 @@ Result<void> Run::submit(JobLine line) {
   if (line.options.name) {
     names_[*line.options.name] = id;
   }
-  records_.insert(id, Record{std::move(line.command), line.options.name.value_or(""),
-                             line.options.project.value_or(""), at});
+  Record& record = records_.insert(id, Record{std::move(line.command), nullptr});
+  record.command.shrink_to_fit();
+  if (line.options.name || line.options.project) {
+    record.labels = std::make_unique<Labels>(
+        Labels{line.options.name.value_or(""), line.options.project.value_or("")});
+  }
   return {};
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "fixture.h"
 
 namespace berth {
@@ -45,6 +47,19 @@ TEST_F(ProcessTreeTest, ChildrenBelongToTheirJobAndTheRestIsForeign) {
       {{100, Bytes{1}}, {101, Bytes{2}}, {102, Bytes{4}}, {200, Bytes{8}}, {300, Bytes{16}}}));
   EXPECT_EQ(use.jobs, (std::map<JobId, Bytes>{{JobId{7}, Bytes{7}}, {JobId{8}, Bytes{8}}}));
   EXPECT_EQ(use.foreign, Bytes{985});
+}
+
+// A job's worker may die between the sample and the look at /proc: what it held is nobody else's.
+TEST_F(ProcessTreeTest, OneThatHasDiedBelongsToWhomItDidBefore) {
+  const std::vector<JobRoot> jobs = {{JobId{7}, 100}};
+  process(100, 1, 100, 100);
+  process(101, 100, 101, 101);
+  const DeviceSample made = sample(Bytes{50}, {{101, Bytes{40}}});
+  ProcessTree tree("token", folder_.path());
+  EXPECT_EQ(tree.attribute(std::span(&made, 1), jobs)[0].foreign, Bytes{10});
+  std::filesystem::remove_all(folder_.path() + "/101");
+  EXPECT_EQ(tree.attribute(std::span(&made, 1), jobs)[0].foreign, Bytes{10});
+  EXPECT_EQ(tree.attribute(std::span(&made, 1), {})[0].foreign, Bytes{50});
 }
 
 struct StrayCase {
