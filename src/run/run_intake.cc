@@ -78,15 +78,13 @@ Result<RunSummary> Run::execute(Input input) {
   if (const Result<void> ready = outputs_.prepare(); !ready) {
     return Failure(ready.error());
   }
-  if (input.complete() || options_.shuffle) {
-    if (const Result<void> read = read_everything(input); !read) {
-      return Failure(read.error());
-    }
-  } else {
+  // What cannot be waited on, /dev/null for instance, never keeps anyone waiting.
+  const bool live = !input.complete() && !options_.shuffle &&
+                    poller_.add(input.fd(), [this] { read_input(); });
+  if (live) {
     input_ = std::move(input);
-    if (!poller_.add(input_->fd(), [this] { read_input(); })) {
-      return fail(ErrorCode::Usage, "cannot wait for input from there: give a file or a pipe");
-    }
+  } else if (const Result<void> read = read_everything(input); !read) {
+    return Failure(read.error());
   }
   sigset_t mask;
   ::sigemptyset(&mask);
