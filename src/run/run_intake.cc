@@ -104,6 +104,7 @@ Result<RunSummary> Run::execute(Input input) {
       })) {
     telemetry_ = std::make_unique<Telemetry>(devices_, runner_.token(), options_.sample_interval);
     poller_.add(telemetry_->event_fd(), [this] { take_samples(); });
+    take_samples();
   }
   begun_ = now();
   loop();
