@@ -205,12 +205,18 @@ void Run::requeue(const JobRequeued& action, Time at) {
 
 void Run::log_end(JobId id, const Record& record, const Active& active, const Ended& ended,
                   std::uint64_t output_bytes) {
-  if (!joblog_) {
+  // One that the user had ended has not come to its end: like GNU parallel's, the log leaves it to
+  // the next run.
+  if (!joblog_ || ended.outcome == Outcome::Cancelled) {
     return;
   }
+  constexpr int kTimedOut = -1;  // whatever it said when it was asked to end
+  const int exit_code = ended.outcome == Outcome::TimedOut ? kTimedOut
+                        : ended.signal != 0                ? 0
+                                                           : ended.exit_code;
   const Result<void> added = joblog_->add(
-      {id, active.wall_started, to_seconds(ended.ended - active.started), output_bytes,
-       ended.signal != 0 ? 0 : ended.exit_code, ended.signal, joblog_command(record.command)});
+      {id, active.wall_started, to_seconds(ended.ended - active.started), output_bytes, exit_code,
+       ended.signal, joblog_command(record.command)});
   if (!added && !std::exchange(summary_.log_failed, true)) {
     observer_.warning(added.error().message + "; the run goes on");
   }
