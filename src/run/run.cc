@@ -227,11 +227,7 @@ void Run::end(const JobEnded& action, Time at) {
   const Ended ended = std::get<Ended>(scheduler_->find(id)->state);
   const Record& record = *records_.find(id);
   if (const auto found = active_.find(id.value); found == active_.end()) {
-    // It never had a device: something that it follows went wrong.
-    ++summary_.counts.not_run;
-    Active none;
-    none.started = ended.ended;
-    observer_.job_ended(event(id, record, none), end_event(ended, none, false));
+    end_without_start(id, record, ended);
   } else {
     const Active& active = found->second;
     const std::uint64_t output_bytes = outputs_.finish(id);
@@ -247,6 +243,14 @@ void Run::end(const JobEnded& action, Time at) {
   records_.erase(id);
   scheduler_->forget(id);
   check_halt();
+}
+
+/// It never had a device: something that it follows went wrong.
+void Run::end_without_start(JobId id, const Record& record, const Ended& ended) {
+  ++summary_.counts.not_run;
+  Active none;
+  none.started = ended.ended;
+  observer_.job_ended(event(id, record, none), end_event(ended, none, false));
 }
 
 void Run::count(Outcome outcome) {

@@ -154,7 +154,8 @@ Result<void> Run::read_everything(Input& input) {
   return {};
 }
 
-Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line) const {
+/// `never` is set when a job that it follows has ended the wrong way already.
+Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const {
   for (const AfterName& after : line.options.after) {
     JobId other{};
     if (const auto named = names_.find(after.job); named != names_.end()) {
@@ -169,15 +170,14 @@ Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line) const {
     }
     if (scheduler_->find(other) != nullptr) {
       spec.after.push_back({other, after.when});
-    } else if (!satisfied(after.when, outcomes_[other.value])) {
-      return fail(ErrorCode::Usage, fmt::format("line {}: it follows job {}, which {}", line.line,
-                                                other.value, outcome_name(outcomes_[other.value])));
+    } else {
+      never = never || !satisfied(after.when, outcomes_[other.value]);
     }
   }
   return {};
 }
 
-Result<JobSpec> Run::specify(const JobLine& line) const {
+Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
   JobSpec spec = options_.defaults;
   const LineOptions& options = line.options;
   spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
@@ -190,7 +190,7 @@ Result<JobSpec> Run::specify(const JobLine& line) const {
     spec.needs.memory = Bytes{};
     spec.needs.share = 0;
   }
-  if (const Result<void> added = add_dependencies(spec, line); !added) {
+  if (const Result<void> added = add_dependencies(spec, line, never); !added) {
     return Failure(added.error());
   }
   return spec;
@@ -215,6 +215,11 @@ bool Run::done_before(JobId id, const JobLine& line, Result<void>& problem) cons
   return options_.resume == RunOptions::Resume::Unfinished || past->second.succeeded();
 }
 
+Run::Record Run::make_record(JobLine line, Time submitted) {
+  return {std::move(line.command), line.options.name.value_or(""),
+          line.options.project.value_or(""), submitted};
+}
+
 Result<void> Run::submit(JobLine line) {
   const JobId id{last_id_ + 1};
   Result<void> problem;
@@ -230,11 +235,23 @@ Result<void> Run::submit(JobLine line) {
   if (!problem) {
     return problem;
   }
-  Result<JobSpec> spec = specify(line);
+  bool never = false;
+  Result<JobSpec> spec = specify(line, never);
   if (!spec) {
     return Failure(spec.error());
   }
   const Time at = now();
+  if (never) {
+    // Its number and its account are those that it would have had, had it come in time.
+    ++last_id_;
+    outcomes_.push_back(Outcome::Cancelled);
+    if (line.options.name) {
+      names_[*line.options.name] = id;
+    }
+    end_without_start(id, make_record(line, at),
+                      {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, at});
+    return {};
+  }
   const Result<JobId> submitted = scheduler_->apply(Submit{std::move(*spec), id}, at);
   if (!submitted) {
     return fail(submitted.error().code,
@@ -245,8 +262,7 @@ Result<void> Run::submit(JobLine line) {
   if (line.options.name) {
     names_[*line.options.name] = id;
   }
-  records_.insert(id, Record{std::move(line.command), line.options.name.value_or(""),
-                             line.options.project.value_or(""), at});
+  records_.insert(id, make_record(std::move(line), at));
   return {};
 }
 
