@@ -150,7 +150,7 @@ const Args::Option* Args::find(std::string_view name) const {
 }
 
 bool Args::looks_like_option(std::string_view word) const {
-  return word.size() > 1 && word[0] == '-' && !is_number(word);
+  return word.size() > 1 && word[0] == '-' && (!is_number(word) || find(word) != nullptr);
 }
 
 Failure Args::unknown(std::string_view word) const {

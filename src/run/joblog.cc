@@ -45,6 +45,14 @@ Result<std::string> read_whole(int fd, const std::string& path) {
   }
 }
 
+/// Nothing but the header: left by a run that had nothing to start.
+bool holds_no_job(int fd, off_t size) {
+  std::array<char, kHeader.size()> start;
+  return size == static_cast<off_t>(start.size()) &&
+         ::pread(fd, start.data(), start.size(), 0) == size &&
+         std::string_view(start.data(), start.size()) == kHeader;
+}
+
 template <class T>
 bool to_number(std::string_view field, T& out) {
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), out);
@@ -93,7 +101,7 @@ Result<Joblog> Joblog::open(const std::string& path, bool keep) {
   }
   struct stat info {};
   const bool has_size = ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode);
-  if (has_size && info.st_size > 0 && !keep) {
+  if (has_size && info.st_size > 0 && !keep && !holds_no_job(file.get(), info.st_size)) {
     return fail(ErrorCode::Refused,
                 fmt::format("the joblog {} holds an earlier run: go on with --resume or "
                             "--resume-failed, or name another file",

@@ -30,8 +30,8 @@ std::string joblog_command(std::string_view command);
 
 class Joblog {
  public:
-  /// Starts a new file. One that is there already is an error unless `keep` is set: then new lines
-  /// are added to it, and what it says is in past().
+  /// Starts a new file. One that tells of jobs already is an error unless `keep` is set: then new
+  /// lines are added to it, and what it says is in past().
   static Result<Joblog> open(const std::string& path, bool keep);
 
   /// The last entry of each job in the file when it was opened.

@@ -35,6 +35,10 @@ Result<void> JobOutputs::prepare() {
   if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
     return fail_errno(fmt::format("cannot make the log folder {}", folder), errno);
   }
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
+    return fail_errno(fmt::format("cannot write to the log folder {}", folder), ENOTDIR);
+  }
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     return fail_errno(fmt::format("cannot write to the log folder {}", folder), errno);
   }

@@ -205,12 +205,18 @@ void Run::requeue(const JobRequeued& action, Time at) {
 
 void Run::log_end(JobId id, const Record& record, const Active& active, const Ended& ended,
                   std::uint64_t output_bytes) {
-  if (!joblog_) {
+  // One that the user had ended has not come to its end: like GNU parallel's, the log leaves it to
+  // the next run.
+  if (!joblog_ || ended.outcome == Outcome::Cancelled) {
     return;
   }
-  const Result<void> added = joblog_->add(
-      {id, active.wall_started, to_seconds(ended.ended - active.started), output_bytes,
-       ended.signal != 0 ? 0 : ended.exit_code, ended.signal, joblog_command(record.command)});
+  constexpr int kTimedOut = -1;  // whatever it said when it was asked to end
+  const int exit_code = ended.outcome == Outcome::TimedOut ? kTimedOut
+                        : ended.signal != 0                ? 0
+                                                           : ended.exit_code;
+  const Result<void> added =
+      joblog_->add({id, active.wall_started, to_seconds(ended.ended - active.started), output_bytes,
+                    exit_code, ended.signal, joblog_command(record.command)});
   if (!added && !std::exchange(summary_.log_failed, true)) {
     observer_.warning(added.error().message + "; the run goes on");
   }
@@ -221,11 +227,7 @@ void Run::end(const JobEnded& action, Time at) {
   const Ended ended = std::get<Ended>(scheduler_->find(id)->state);
   const Record& record = *records_.find(id);
   if (const auto found = active_.find(id.value); found == active_.end()) {
-    // It never had a device: something that it follows went wrong.
-    ++summary_.counts.not_run;
-    Active none;
-    none.started = ended.ended;
-    observer_.job_ended(event(id, record, none), end_event(ended, none, false));
+    end_without_start(id, record, ended);
   } else {
     const Active& active = found->second;
     const std::uint64_t output_bytes = outputs_.finish(id);
@@ -241,6 +243,14 @@ void Run::end(const JobEnded& action, Time at) {
   records_.erase(id);
   scheduler_->forget(id);
   check_halt();
+}
+
+/// It never had a device: something that it follows went wrong.
+void Run::end_without_start(JobId id, const Record& record, const Ended& ended) {
+  ++summary_.counts.not_run;
+  Active none;
+  none.started = ended.ended;
+  observer_.job_ended(event(id, record, none), end_event(ended, none, false));
 }
 
 void Run::count(Outcome outcome) {

@@ -81,8 +81,9 @@ class Run {
   Result<void> prepare();
   Result<void> read_everything(Input& input);
   Result<void> submit(JobLine line);
-  Result<JobSpec> specify(const JobLine& line) const;
-  Result<void> add_dependencies(JobSpec& spec, const JobLine& line) const;
+  static Record make_record(JobLine line);
+  Result<JobSpec> specify(const JobLine& line, bool& never) const;
+  Result<void> add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const;
   bool done_before(JobId id, const JobLine& line, Result<void>& problem) const;
 
   // The loop (run.cc).
@@ -96,6 +97,7 @@ class Run {
   void take_exits();
   void requeue(const JobRequeued& action, Time at);
   void end(const JobEnded& action, Time at);
+  void end_without_start(JobId id, const Record& record, const Ended& ended);
   void count(Outcome outcome);
   void release(JobId id, Time at);
   void log_end(JobId id, const Record& record, const Active& active, const Ended& ended,

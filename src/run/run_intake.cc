@@ -78,15 +78,13 @@ Result<RunSummary> Run::execute(Input input) {
   if (const Result<void> ready = outputs_.prepare(); !ready) {
     return Failure(ready.error());
   }
-  if (input.complete() || options_.shuffle) {
-    if (const Result<void> read = read_everything(input); !read) {
-      return Failure(read.error());
-    }
-  } else {
+  // What cannot be waited on, /dev/null for instance, never keeps anyone waiting.
+  const bool live =
+      !input.complete() && !options_.shuffle && poller_.add(input.fd(), [this] { read_input(); });
+  if (live) {
     input_ = std::move(input);
-    if (!poller_.add(input_->fd(), [this] { read_input(); })) {
-      return fail(ErrorCode::Usage, "cannot wait for input from there: give a file or a pipe");
-    }
+  } else if (const Result<void> read = read_everything(input); !read) {
+    return Failure(read.error());
   }
   sigset_t mask;
   ::sigemptyset(&mask);
@@ -106,6 +104,7 @@ Result<RunSummary> Run::execute(Input input) {
       })) {
     telemetry_ = std::make_unique<Telemetry>(devices_, runner_.token(), options_.sample_interval);
     poller_.add(telemetry_->event_fd(), [this] { take_samples(); });
+    take_samples();
   }
   begun_ = now();
   loop();
@@ -155,7 +154,8 @@ Result<void> Run::read_everything(Input& input) {
   return {};
 }
 
-Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line) const {
+/// `never` is set when a job that it follows has ended the wrong way already.
+Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const {
   for (const AfterName& after : line.options.after) {
     JobId other{};
     if (const auto named = names_.find(after.job); named != names_.end()) {
@@ -170,15 +170,14 @@ Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line) const {
     }
     if (scheduler_->find(other) != nullptr) {
       spec.after.push_back({other, after.when});
-    } else if (!satisfied(after.when, outcomes_[other.value])) {
-      return fail(ErrorCode::Usage, fmt::format("line {}: it follows job {}, which {}", line.line,
-                                                other.value, outcome_name(outcomes_[other.value])));
+    } else {
+      never = never || !satisfied(after.when, outcomes_[other.value]);
     }
   }
   return {};
 }
 
-Result<JobSpec> Run::specify(const JobLine& line) const {
+Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
   JobSpec spec = options_.defaults;
   const LineOptions& options = line.options;
   spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
@@ -191,7 +190,7 @@ Result<JobSpec> Run::specify(const JobLine& line) const {
     spec.needs.memory = Bytes{};
     spec.needs.share = 0;
   }
-  if (const Result<void> added = add_dependencies(spec, line); !added) {
+  if (const Result<void> added = add_dependencies(spec, line, never); !added) {
     return Failure(added.error());
   }
   return spec;
@@ -216,6 +215,16 @@ bool Run::done_before(JobId id, const JobLine& line, Result<void>& problem) cons
   return options_.resume == RunOptions::Resume::Unfinished || past->second.succeeded();
 }
 
+Run::Record Run::make_record(JobLine line) {
+  Record record{std::move(line.command), nullptr};
+  record.command.shrink_to_fit();
+  if (line.options.name || line.options.project) {
+    record.labels = std::make_unique<Labels>(
+        Labels{line.options.name.value_or(""), line.options.project.value_or("")});
+  }
+  return record;
+}
+
 Result<void> Run::submit(JobLine line) {
   const JobId id{last_id_ + 1};
   Result<void> problem;
@@ -231,11 +240,23 @@ Result<void> Run::submit(JobLine line) {
   if (!problem) {
     return problem;
   }
-  Result<JobSpec> spec = specify(line);
+  bool never = false;
+  Result<JobSpec> spec = specify(line, never);
   if (!spec) {
     return Failure(spec.error());
   }
   const Time at = now();
+  if (never) {
+    // Its number and its account are those that it would have had, had it come in time.
+    ++last_id_;
+    outcomes_.push_back(Outcome::Cancelled);
+    if (line.options.name) {
+      names_[*line.options.name] = id;
+    }
+    end_without_start(id, make_record(line),
+                      {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, at});
+    return {};
+  }
   const Result<JobId> submitted = scheduler_->apply(Submit{std::move(*spec), id}, at);
   if (!submitted) {
     return fail(submitted.error().code,
@@ -246,12 +267,7 @@ Result<void> Run::submit(JobLine line) {
   if (line.options.name) {
     names_[*line.options.name] = id;
   }
-  Record& record = records_.insert(id, Record{std::move(line.command), nullptr});
-  record.command.shrink_to_fit();
-  if (line.options.name || line.options.project) {
-    record.labels = std::make_unique<Labels>(
-        Labels{line.options.name.value_or(""), line.options.project.value_or("")});
-  }
+  records_.insert(id, make_record(std::move(line)));
   return {};
 }
 

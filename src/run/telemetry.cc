@@ -1,8 +1,10 @@
 #include "run/telemetry.h"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/check.h"
 
@@ -14,6 +16,9 @@ Telemetry::Telemetry(Devices& devices, std::string run, Duration interval)
       sampler_(devices, interval,
                [this](std::vector<DeviceSample> samples) { receive(std::move(samples)); }) {
   BERTH_CHECK(event_);
+  pollfd ready{event_.get(), POLLIN, 0};
+  while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {
+  }
 }
 
 void Telemetry::receive(std::vector<DeviceSample> samples) {

@@ -23,7 +23,8 @@ class Telemetry {
     std::vector<DeviceUse> use;
   };
 
-  /// `run`: the mark of this run's jobs, see ProcessTree.
+  /// `run`: the mark of this run's jobs, see ProcessTree. Returns with a first reading to take:
+  /// which devices are lost or taken must be known before the first job starts.
   Telemetry(Devices& devices, std::string run, Duration interval);
 
   int event_fd() const { return event_.get(); }

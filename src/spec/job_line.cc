@@ -252,6 +252,9 @@ JobReader::Item JobReader::wrong(std::size_t line, std::string message) {
 std::optional<tl::expected<JobLine, LineError>> JobReader::next() {
   while (const std::optional<std::string_view> record = next_record()) {
     if (std::optional<std::string> problem = problem_in(*record, std::exchange(too_long_, false))) {
+      if (block_ && std::exchange(block_->dropped, true)) {
+        continue;
+      }
       return wrong(line_, std::move(*problem));
     }
     if (std::optional<Item> item = block_ ? add_to_block(*record) : parse(*record)) {
@@ -260,6 +263,9 @@ std::optional<tl::expected<JobLine, LineError>> JobReader::next() {
   }
   if (finished_ && block_) {
     const Block open = *std::exchange(block_, std::nullopt);
+    if (open.dropped) {
+      return std::nullopt;
+    }
     return wrong(open.job.line,
                  fmt::format("opens the block <<{0}, which no line {0} closes", open.end));
   }
@@ -269,6 +275,9 @@ std::optional<tl::expected<JobLine, LineError>> JobReader::next() {
 std::optional<JobReader::Item> JobReader::add_to_block(std::string_view record) {
   if (trim_right(record) == block_->end) {
     Block done = *std::exchange(block_, std::nullopt);
+    if (done.dropped) {
+      return std::nullopt;
+    }
     if (done.size > kLongestCommand) {
       return wrong(
           done.job.line,
@@ -303,7 +312,7 @@ std::optional<JobReader::Item> JobReader::parse(std::string_view record) {
     return wrong(line_, "has options but no command");
   }
   if (const std::string_view end = block_end(command); lines && !end.empty()) {
-    block_ = Block{std::string(end), std::move(job), 0};
+    block_ = Block{std::string(end), std::move(job), 0, false};
     return std::nullopt;
   }
   job.command = command;

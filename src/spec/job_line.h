@@ -80,6 +80,7 @@ class JobReader {
     std::string end;
     JobLine job;
     std::size_t size = 0;
+    bool dropped = false;  // one of its lines was wrong, and has been reported
   };
 
   Separator separator_;

@@ -134,26 +134,29 @@ TEST_F(ProcessTreeTest, ALoopOfParentsEnds) {
 
 /// A grandchild that made itself a session of its own and lost its parent.
 TEST_F(ProcessTreeTest, ARealStrayIsFoundByItsEnvironment) {
-  const auto print_and_wait = [] {
-    // exec, because the kernel shows the environment that a program was started with.
-    ::execlp("sh", "sh", "-c", "echo $$; exec sleep 60", nullptr);
-    return 127;
-  };
-  Child root([&] {
+  Child root([] {
     ::setpgid(0, 0);
     ::setenv("BERTH_JOB_ID", "7", 1);
     ::setenv("BERTH_RUN", "real", 1);
-    if (::fork() == 0) {
+    const pid_t middle = ::fork();
+    if (middle == 0) {
       ::setsid();
       if (::fork() == 0) {
-        return print_and_wait();
+        // exec, because the kernel shows the environment that a program was started with.
+        ::execlp("sh", "sh", "-c", "echo $$; kill -STOP $$", nullptr);
       }
       return 0;  // its child is now somebody else's
     }
+    ::waitpid(middle, nullptr, 0);
+    (void)!::write(STDOUT_FILENO, "alone\n", 6);
     ::pause();
     return 0;
   });
-  const pid_t stray = std::atoi(root.read_line().c_str());
+  // Two lines in either order: the stray's number, and that it has lost its parent.
+  pid_t stray = 0;
+  for (const std::string& line : {root.read_line(), root.read_line()}) {
+    stray = line == "alone" ? stray : std::atoi(line.c_str());
+  }
   ASSERT_GT(stray, 0);
   const DeviceSample made =
       sample(Bytes{12}, {{stray, Bytes{4}}, {root.pid(), Bytes{2}}, {::getpid(), Bytes{1}}});
