@@ -13,6 +13,8 @@ struct Paths {
   std::string state;    // database, job folders, simulated devices
   std::string config;   // settings that the user wrote
   std::string runtime;  // socket and locks; the state folder where the system offers no better
+
+  std::string socket() const { return runtime + "/berth.sock"; }
 };
 
 /// Reads the environment; an error where neither it nor the user database names a home.

@@ -224,7 +224,7 @@ std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
 }
 
 void DeviceTable::lease(JobId job, const Needs& needs, std::span<const DeviceId> devices) {
-  if (needs.gpus == 0) {
+  if (devices.empty()) {
     ++cpu_used_;
     return;
   }

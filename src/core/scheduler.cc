@@ -107,35 +107,55 @@ Result<JobId> Scheduler::apply(const Submit& command, Time now) {
   if (const Result<void> checked = check_submission(spec); !checked) {
     return Failure(checked.error());
   }
-  const ShapeId shape = queue_.intern(spec.needs);
   const JobId first{command.id == JobId{} ? last_id_ + 1 : command.id.value};
-  last_id_ = first.value - 1;
   for (std::uint32_t i = 0; i < command.count; ++i) {
-    const JobId id{++last_id_};
-    bool never = false;
-    const Queued queued = count_unmet(spec, id, never);
-    Job& job = jobs_.insert(id, Job{});
-    job.id = id;
-    job.shape = shape;
-    job.priority = spec.priority;
-    job.submitted = now;
-    job.expected = spec.expected;
-    job.limit = spec.limit;
-    if (spec.retry.most > 0) {
-      job.retry = std::make_unique<RetryRule>(spec.retry);
-    }
-    ++waiting_;
-    if (spec.held) {
-      job.state = Held{queued};
-    } else {
-      job.state = queued;
-      enter_queue(job, now);
-    }
-    if (never) {
-      finish(job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, now});
-    }
+    await_start(add_job(JobId{first.value + i}, spec, now), spec, now);
   }
   return first;
+}
+
+void Scheduler::apply(const Restore& command, Time now) {
+  Job& job = add_job(command.id, command.spec, command.submitted);
+  job.attempt = command.attempt;
+  if (!command.running) {
+    await_start(job, command.spec, now);
+    return;
+  }
+  ++running_;
+  devices_.lease(job.id, needs(job), command.running->devices);
+  set_timer(job, add_saturating(command.running->since, job.limit));
+  job.state = *command.running;
+}
+
+Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {
+  last_id_ = std::max(last_id_, id.value);
+  Job& job = jobs_.insert(id, Job{});
+  job.id = id;
+  job.shape = queue_.intern(spec.needs);
+  job.priority = spec.priority;
+  job.submitted = submitted;
+  job.expected = spec.expected;
+  job.limit = spec.limit;
+  if (spec.retry.most > 0) {
+    job.retry = std::make_unique<RetryRule>(spec.retry);
+  }
+  return job;
+}
+
+/// The first state of a job that has no devices.
+void Scheduler::await_start(Job& job, const JobSpec& spec, Time now) {
+  ++waiting_;
+  bool never = false;
+  const Queued queued = count_unmet(spec, job.id, never);
+  if (spec.held) {
+    job.state = Held{queued};
+  } else {
+    job.state = queued;
+    enter_queue(job, now);
+  }
+  if (never) {
+    finish(job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, now});
+  }
 }
 
 Result<void> Scheduler::apply(const Cancel& command, Time now) {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -25,8 +26,16 @@ namespace berth {
 
 struct Submit {
   JobSpec spec;
-  JobId id{};  // of the (first) job; 0: the next. Ids only grow
+  JobId id{};               // of the (first) job; 0: the next. Ids only grow
   std::uint32_t count = 1;  // an array: this many jobs that share the needs, with ids in a row
+};
+/// A job that an earlier process knew: it goes on where it was. Never refused.
+struct Restore {
+  JobId id;
+  JobSpec spec;
+  Time submitted;
+  std::uint16_t attempt = 0;
+  std::optional<Running> running;  // on devices that this process has
 };
 struct Cancel {
   JobId job;
@@ -100,6 +109,7 @@ class Scheduler {
 
   /// The id of the (first) job.
   Result<JobId> apply(const Submit& command, Time now);
+  void apply(const Restore& command, Time now);
   Result<void> apply(const Cancel& command, Time now);
   Result<void> apply(const Hold& command, Time now);
   Result<void> apply(const Release& command, Time now);
@@ -144,6 +154,8 @@ class Scheduler {
   // The life of a job (scheduler.cc).
   Result<void> check_submission(const JobSpec& spec) const;
   Queued count_unmet(const JobSpec& spec, JobId id, bool& never);
+  Job& add_job(JobId id, const JobSpec& spec, Time submitted);
+  void await_start(Job& job, const JobSpec& spec, Time now);
   void enter_queue(Job& job, Time now);
   void leave_queue(Job& job);
   void ask_to_stop(Job& job, Stopping why, Time now);

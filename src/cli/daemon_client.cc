@@ -1,0 +1,48 @@
+#include "cli/daemon_client.h"
+
+#include <fmt/format.h>
+
+#include "api/messages.h"
+#include "base/paths.h"
+#include "daemon/start.h"
+
+namespace berth {
+
+Result<HttpClient> connect_daemon(bool start) {
+  const Result<Paths> paths = find_paths();
+  if (!paths) {
+    return Failure(paths.error());
+  }
+  Result<HttpClient> client = HttpClient::connect(paths->socket());
+  if (client || !start) {
+    return client;
+  }
+  if (const Result<void> started = start_daemon({}); !started) {
+    return Failure(started.error());
+  }
+  return HttpClient::connect(paths->socket());
+}
+
+Result<std::string> ask(HttpClient& daemon, std::string_view method, std::string_view target,
+                        std::string_view body) {
+  Result<HttpReply> reply = daemon.send(method, target, body);
+  if (!reply) {
+    return Failure(reply.error());
+  }
+  if (reply->status >= 400) {
+    return Failure(parse_error(reply->body, reply->status));
+  }
+  return std::move(reply->body);
+}
+
+std::string query_escape(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~' || c == ',';
+    escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return escaped;
+}
+
+}  // namespace berth

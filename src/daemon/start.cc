@@ -1,0 +1,95 @@
+#include "daemon/start.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+namespace berth {
+namespace {
+
+/// In the child: becomes the daemon. Only returns on failure.
+void exec_daemon(const DaemonOptions& options, int ready_fd) {
+  ::setsid();
+  const int null = ::open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) {
+    ::dup2(null, fd);
+  }
+  std::vector<std::string> words = {
+      "berth",    "daemon",       "run",    "--ready-fd", std::to_string(ready_fd),
+      "--policy", options.policy, "--gpus", options.gpus};
+  if (options.listen) {
+    words.insert(words.end(), {"--listen", *options.listen});
+  }
+  if (options.force_listen) {
+    words.emplace_back("--force-listen");
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  ::execv("/proc/self/exe", arguments.data());
+}
+
+}  // namespace
+
+Result<Fd> take_daemon_lock(const std::string& folder) {
+  const std::string path = folder + "/daemon.lock";
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) {
+    return fail_errno(fmt::format("cannot open {}", path), errno);
+  }
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(ErrorCode::Refused,
+                fmt::format("a daemon runs already in {} (berth daemon status)", folder));
+  }
+  return file;
+}
+
+Result<void> start_daemon(const DaemonOptions& options) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return fail_errno("cannot start the daemon", errno);
+  }
+  const Fd reader(ends[0]);
+  Fd writer(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return fail_errno("cannot start the daemon", errno);
+  }
+  if (child == 0) {
+    // A second fork, so that nobody has to reap the daemon.
+    if (::fork() == 0) {
+      ::fcntl(writer.get(), F_SETFD, 0);
+      exec_daemon(options, writer.get());
+    }
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  writer.reset();
+  std::string answer;
+  char buffer[1024];
+  for (;;) {
+    const ssize_t got = ::read(reader.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      break;
+    }
+    answer.append(buffer, static_cast<std::size_t>(got));
+  }
+  if (answer == "ok") {
+    return {};
+  }
+  return fail(ErrorCode::Unavailable, answer.empty()
+                                          ? "the daemon ended before it was ready"
+                                          : "the daemon cannot start: " + answer);
+}
+
+}  // namespace berth

@@ -1,0 +1,29 @@
+// Starting a daemon: in the background for a command that needs one, or in the foreground.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace berth {
+
+struct DaemonOptions {
+  std::string gpus = "auto";          // as --gpus
+  std::string policy = "priority";
+  std::optional<std::string> listen;  // HOST:PORT
+  bool force_listen = false;          // beyond loopback
+};
+
+/// Starts one in the background and returns when it answers. One that runs already is an error.
+Result<void> start_daemon(const DaemonOptions& options);
+
+/// Held by the one daemon of this home as long as it lives.
+Result<Fd> take_daemon_lock(const std::string& folder);
+
+/// Runs the daemon on this thread until it is told to stop; `ready_fd` (-1: none) is told when it
+/// answers, or why it cannot. The exit code.
+int run_daemon(const DaemonOptions& options, int ready_fd);
+
+}  // namespace berth
