@@ -48,6 +48,11 @@ Result<std::unique_ptr<DirectRunner>> DirectRunner::make(Options options) {
   // Nothing that berth inherited or will open reaches a job: marked once here, not closed per
   // start.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  Result<Guard> guard = Guard::start("BERTH_RUN=" + runner->token_);
+  if (!guard) {
+    return Failure(guard.error());
+  }
+  runner->guard_.emplace(std::move(*guard));
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
     return fail_errno("cannot adopt the processes of jobs", errno);
   }
@@ -161,7 +166,9 @@ void DirectRunner::stop(JobId job, StopSignal signal) {
 
 std::vector<Relative> DirectRunner::adopted() const {
   std::vector<Relative> children = own_children();
-  std::erase_if(children, [&](const Relative& child) { return running_.contains(child.pid); });
+  std::erase_if(children, [&](const Relative& child) {
+    return running_.contains(child.pid) || child.pid == guard_->pid();
+  });
   return children;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/fd.h"
 #include "exec/cgroup.h"
 #include "exec/family.h"
+#include "exec/guard.h"
 #include "exec/runner.h"
 #include "exec/spawn.h"
 
@@ -58,6 +60,7 @@ class DirectRunner final : public Runner {
   Fd null_;
   std::unique_ptr<CgroupPool> cgroups_;
   std::string token_;
+  std::optional<Guard> guard_;
   std::unordered_map<pid_t, std::unique_ptr<Process>> running_;
   std::unordered_map<std::uint64_t, pid_t> pids_;  // by job
   std::vector<std::unique_ptr<SpawnStack>> spare_stacks_;

@@ -87,6 +87,16 @@ bool has_marks(pid_t pid, const std::vector<std::string>& marks) {
   return seen >= marks.size();
 }
 
+std::vector<Relative> marked(const std::string& mark) {
+  std::vector<Relative> found;
+  for (const auto& [parent, pid] : children_by_parent()) {
+    if (pid != ::getpid() && has_marks(pid, {mark})) {
+      found.push_back({pid, parent});
+    }
+  }
+  return found;
+}
+
 void signal_relative(const Relative& relative, int signal) {
   // The descriptor pins the process; only then is it certain whose number this is.
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, relative.pid, 0)));

@@ -24,6 +24,9 @@ std::vector<Relative> own_children();
 /// Whether every mark ("NAME=value") is in the environment that the process was started with.
 bool has_marks(pid_t pid, const std::vector<std::string>& marks);
 
+/// Every other process that has the mark and is alive.
+std::vector<Relative> marked(const std::string& mark);
+
 /// Signals that process, never another one that got its number meanwhile.
 void signal_relative(const Relative& relative, int signal);
 

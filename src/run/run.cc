@@ -85,19 +85,31 @@ void Run::act(Time at) {
     for (const JobId job : std::exchange(failed_starts_, {})) {
       scheduler_->apply(JobExited{job, kCannotStart, 0, false}, at);
     }
-    for (const Action& action : scheduler_->step(at)) {
-      if (const auto* job = std::get_if<StartJob>(&action)) {
-        start(*job, at);
-      } else if (const auto* stop = std::get_if<StopJob>(&action)) {
-        runner_.stop(stop->job,
-                     stop->how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
-      } else if (const auto* requeued = std::get_if<JobRequeued>(&action)) {
-        requeue(*requeued, at);
-      } else {
-        end(std::get<JobEnded>(action), at);
+    if (options_.halt.when != Halt::When::Never && level_ == 0) {
+      // What has ended may be the reason to start nothing more: it is counted first.
+      scheduler_->apply(Pause{});
+      take_actions(at);
+      if (level_ == 0) {
+        scheduler_->apply(Resume{});
       }
     }
+    take_actions(at);
   } while (!failed_starts_.empty());
+}
+
+void Run::take_actions(Time at) {
+  for (const Action& action : scheduler_->step(at)) {
+    if (const auto* job = std::get_if<StartJob>(&action)) {
+      start(*job, at);
+    } else if (const auto* stop = std::get_if<StopJob>(&action)) {
+      runner_.stop(stop->job,
+                   stop->how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
+    } else if (const auto* requeued = std::get_if<JobRequeued>(&action)) {
+      requeue(*requeued, at);
+    } else {
+      end(std::get<JobEnded>(action), at);
+    }
+  }
 }
 
 Launch Run::make_launch(const StartJob& action, const Record& record) const {

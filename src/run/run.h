@@ -92,6 +92,7 @@ class Run {
   bool finished() const;
   void read_input();
   void act(Time at);
+  void take_actions(Time at);
   void start(const StartJob& action, Time at);
   Launch make_launch(const StartJob& action, const Record& record) const;
   void take_exits();

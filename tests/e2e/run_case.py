@@ -129,9 +129,9 @@ class RunCase(GpuCase):
     def end(process):
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
-        if process.stdin and process.stdin.closed:
-            process.stdin = None
-        process.communicate()
+        process.wait()
+        for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
+            stream.close()  # unread: somebody whom it left behind may hold the other end
 
     def line(self, process, stream=None):
         """The next line of its output, or of its stderr, which must come before the deadline."""
