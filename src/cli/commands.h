@@ -14,6 +14,15 @@ using Words = std::span<const std::string_view>;
 
 int run_main(Words words);
 int sweep_main(Words words);
+int submit_main(Words words);
+int queue_main(Words words);
+int show_main(Words words);
+int why_main(Words words);
+int wait_main(Words words);
+int kill_main(Words words);
+int hold_main(Words words);
+int release_main(Words words);
+int daemon_main(Words words);
 int gpus_main(Words words);
 int simjob_main(Words words);
 /// Sets what simulated devices report; for tests and for playing with faults.

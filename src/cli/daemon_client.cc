@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "api/messages.h"
 #include "base/paths.h"
 #include "daemon/start.h"
@@ -17,8 +19,14 @@ Result<HttpClient> connect_daemon(bool start) {
   if (client || !start) {
     return client;
   }
-  if (const Result<void> started = start_daemon({}); !started) {
-    return Failure(started.error());
+  DaemonOptions options;
+  if (const char* gpus = std::getenv("BERTH_GPUS"); gpus != nullptr && *gpus != '\0') {
+    options.gpus = gpus;
+  }
+  // Two commands may find none at once: whoever comes second finds that of the first.
+  if (const Result<void> started = start_daemon(options); !started) {
+    client = HttpClient::connect(paths->socket());
+    return client ? std::move(client) : Result<HttpClient>(Failure(started.error()));
   }
   return HttpClient::connect(paths->socket());
 }

@@ -32,9 +32,10 @@ int daemon_main(Words words) {
   std::string verb = "status";
   std::int64_t ready_fd = -1;
   bool json = false;
-  Args args("berth daemon [run | start | stop | status | pause | resume] [options]",
-            "The daemon keeps the queue and runs its jobs. Commands that need it start it; `run` stays\n"
-            "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`.");
+  Args args(
+      "berth daemon [run | start | stop | status | pause | resume] [options]",
+      "The daemon keeps the queue and runs its jobs. Commands that need it start it; `run` stays\n"
+      "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`.");
   args.positional("VERB", "run, start, stop, status (the default), pause or resume", 0, 1,
                   [&](std::string_view word) -> Result<void> {
                     verb = word;
@@ -68,8 +69,8 @@ int daemon_main(Words words) {
   if (verb == "stop" || verb == "pause" || verb == "resume") {
     return tell("POST", "/v1/daemon/" + verb);
   }
-  return report("berth daemon",
-                Error{ErrorCode::Usage, fmt::format("unknown verb '{}' (--help lists them)", verb)});
+  return report("berth daemon", Error{ErrorCode::Usage,
+                                      fmt::format("unknown verb '{}' (--help lists them)", verb)});
 }
 
 }  // namespace berth

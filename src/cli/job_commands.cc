@@ -79,8 +79,8 @@ void print_table(const Json& jobs) {
     for (const Json& gpu : job["gpus"]) {
       gpus += (gpus.empty() ? "" : ",") + gpu.get<std::string>();
     }
-    const std::string exit = text(job, "signal").empty() ? text(job, "exit_code")
-                                                         : "SIG" + text(job, "signal");
+    const std::string exit =
+        text(job, "signal").empty() ? text(job, "exit_code") : "SIG" + text(job, "signal");
     table.row({text(job, "id"), text(job, "state"), text(job, "name"), gpus, age(job), exit,
                printable(text(job, "command"))});
   }
@@ -108,8 +108,9 @@ int verb_main(std::string_view verb, std::string_view summary, Words words) {
 }  // namespace
 
 int kill_main(Words words) {
-  return verb_main("kill", "Ends jobs: those that wait leave the queue, those that run are asked to\n"
-                           "end (TERM), killed after a grace, and killed at once when asked again.",
+  return verb_main("kill",
+                   "Ends jobs: those that wait leave the queue, those that run are asked to\n"
+                   "end (TERM), killed after a grace, and killed at once when asked again.",
                    words);
 }
 int hold_main(Words words) { return verb_main("hold", "Keeps queued jobs from starting.", words); }
@@ -119,7 +120,8 @@ int queue_main(Words words) {
   bool all = false;
   bool json = false;
   std::int64_t limit = 100;
-  Args args("berth queue [options]", "Shows the jobs that run and wait, in order of their numbers.");
+  Args args("berth queue [options]",
+            "Shows the jobs that run and wait, in order of their numbers.");
   args.flag("-a,--all", all, "also those that have ended");
   args.flag("--json", json, "print JSON");
   args.value("-n,--limit", "N", "at most this many (default: 100; 0: all)", limit);
@@ -206,8 +208,9 @@ int why_main(Words words) {
 
 int wait_main(Words words) {
   Ids ids;
-  Args args("berth wait [ID…]", "Waits until these jobs, or all there are, have ended. Ends with 1 when\n"
-                                "one of those named has not succeeded.");
+  Args args("berth wait [ID…]",
+            "Waits until these jobs, or all there are, have ended. Ends with 1 when\n"
+            "one of those named has not succeeded.");
   ids.declare(args, 0);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {

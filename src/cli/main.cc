@@ -24,6 +24,15 @@ struct Command {
 // replaces, which work as first word and as the name of the program.
 constexpr std::array kCommands = {
     Command{"run", "run commands from a file or standard input on GPUs", berth::run_main},
+    Command{"submit", "put jobs into the daemon's queue", berth::submit_main},
+    Command{"queue", "show the jobs that run and wait", berth::queue_main},
+    Command{"show", "show all that is known of a job", berth::show_main},
+    Command{"why", "say why a job waits", berth::why_main},
+    Command{"wait", "wait until jobs have ended", berth::wait_main},
+    Command{"kill", "end jobs", berth::kill_main},
+    Command{"hold", "keep queued jobs from starting", berth::hold_main},
+    Command{"release", "let held jobs start", berth::release_main},
+    Command{"daemon", "start, stop and ask the daemon", berth::daemon_main},
     Command{"sweep", "expand a template over parameters: print the commands or run them",
             berth::sweep_main},
     Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},

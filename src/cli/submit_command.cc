@@ -34,9 +34,9 @@ std::string shell_words(std::span<const std::string_view> words) {
   for (const std::string_view word : words) {
     command += command.empty() ? "" : " ";
     const bool plain =
-        !word.empty() &&
-        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                               "@%_-+=:,./") == word.npos;
+        !word.empty() && word.find_first_not_of(
+                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "@%_-+=:,./") == word.npos;
     if (plain) {
       command += word;
       continue;
@@ -52,9 +52,10 @@ std::string shell_words(std::span<const std::string_view> words) {
 
 Args declare(SubmitCommand& command) {
   JobDescription& job = command.submission.defaults;
-  Args args("berth submit [options] [--] COMMAND…",
-            "Queues a job and prints its number. The job runs in this directory with this environment\n"
-            "when devices are free, whether or not this terminal is still there.");
+  Args args(
+      "berth submit [options] [--] COMMAND…",
+      "Queues a job and prints its number. The job runs in this directory with this environment\n"
+      "when devices are free, whether or not this terminal is still there.");
   args.rest("COMMAND…", "what to run; one word with blanks is a shell command",
             [&](std::span<const std::string_view> words) -> Result<void> {
               JobDescription& added = command.submission.jobs.emplace_back();

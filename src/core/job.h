@@ -23,6 +23,7 @@ enum class EndReason : std::uint8_t {
   TimeLimit,
   Dependency,  // a job it had to follow can no longer end as required
   NotStarted,  // the command could not be started at all
+  Lost,        // nobody can know: who watched it is gone
 };
 
 /// What a job must follow.

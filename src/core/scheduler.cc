@@ -232,6 +232,14 @@ void Scheduler::apply(const JobExited& fact, Time now) {
   }
 }
 
+void Scheduler::apply(const JobLost& fact, Time now) {
+  Job* job = jobs_.find(fact.job);
+  BERTH_CHECK(job != nullptr && job->lease() != nullptr);
+  const auto* running = std::get_if<Running>(&job->state);
+  const Time since = running != nullptr ? running->since : std::get<Starting>(job->state).since;
+  end_attempt(*job, {Outcome::Lost, EndReason::Lost, 0, 0, since, now}, now);
+}
+
 // --- transitions
 
 /// A job in state Queued starts to compete, or to wait for the time when it may.

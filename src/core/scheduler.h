@@ -60,6 +60,10 @@ struct JobExited {
   int signal = 0;
   bool started = true;
 };
+/// An attempt is over, and how it ended cannot be known.
+struct JobLost {
+  JobId job;
+};
 struct DeviceChanged {
   DeviceId device;
   DeviceHealth health = DeviceHealth::Ok;
@@ -107,6 +111,8 @@ class Scheduler {
 
   DeviceId add_device(DeviceSpec spec) { return devices_.add(std::move(spec)); }
 
+  /// Why such a job would be refused.
+  Result<void> check_submission(const JobSpec& spec) const;
   /// The id of the (first) job.
   Result<JobId> apply(const Submit& command, Time now);
   void apply(const Restore& command, Time now);
@@ -118,6 +124,7 @@ class Scheduler {
 
   void apply(const JobStarted& fact, Time now);
   void apply(const JobExited& fact, Time now);
+  void apply(const JobLost& fact, Time now);
   void apply(const DeviceChanged& fact) { devices_.set_health(fact.device, fact.health); }
   void apply(const ForeignUse& fact) { devices_.set_foreign(fact.device, fact.memory); }
 
@@ -152,7 +159,6 @@ class Scheduler {
   class CurrentView;
 
   // The life of a job (scheduler.cc).
-  Result<void> check_submission(const JobSpec& spec) const;
   Queued count_unmet(const JobSpec& spec, JobId id, bool& never);
   Job& add_job(JobId id, const JobSpec& spec, Time submitted);
   void await_start(Job& job, const JobSpec& spec, Time now);

@@ -1,12 +1,13 @@
-// Daemon: the durable driver of the scheduler. Everything happens in turns of one loop: what came in is
-// told to the scheduler and the store; at the end of the turn one commit makes all of it durable; only
-// then are jobs started and requests answered. So what was acknowledged is on disk, whatever dies.
+// Daemon: the durable driver of the scheduler. Everything happens in turns of one loop: what came
+// in is told to the scheduler and the store; at the end of the turn one commit makes all of it
+// durable; only then are jobs started and requests answered. So what was acknowledged is on disk,
+// whatever dies.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,26 +43,33 @@ class Daemon {
   // Turns (daemon.cc).
   Time now() const;
   void turn();
-  void record(const Action& action, Time at);
-  void start(const StartJob& action, Time at);
+  void record(const StartJob& action, Time at);
+  void record(const StopJob& action, Time at);
+  void record(const JobRequeued& action, Time at);
+  void record(const JobEnded& action, Time at);
   void take_shim_events();
+  void take_end(const AttemptEnd& end, Time at);
   void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
-  void answer(Reply reply, HttpResponse response);
+  static void check(const Result<void>& stored);
 
   // Requests (requests.cc).
   void handle(HttpRequest request, Reply reply);
+  void answer(Reply reply, HttpResponse response);
   HttpResponse submit(const HttpRequest& request);
+  Result<void> settle_dependencies(JobSpec& spec);
   HttpResponse list(const HttpRequest& request);
-  HttpResponse show(const HttpRequest& request, JobId id);
+  HttpResponse show(JobId id);
   HttpResponse command(const HttpRequest& request, std::string_view verb);
   HttpResponse status() const;
   void wait(const HttpRequest& request, Reply reply);
-  void settle_waiters(JobId ended);
-  JobReport report(const JobRecord& record) const;
+  void settle_waiters(JobId ended, bool failed_job);
+  JobReport report(const JobRecord& record);
+  static std::string expand_path(const std::string& pattern, const JobRecord& job);
 
   struct Waiter {
-    std::vector<JobId> jobs;  // that have not ended yet
+    std::set<JobId> jobs;     // that have not ended yet
     bool everything = false;  // or all there are
+    std::uint64_t failed = 0;
     Reply reply;
   };
 
@@ -76,7 +84,8 @@ class Daemon {
   Fd signals_;
   std::vector<std::function<void()>> effects_;  // of this turn, for when it is on disk
   std::vector<Waiter> waiters_;
-  Duration to_wall_{};  // what turns the steady clock into wall time; fixed, so time never goes back
+  Duration
+      to_wall_{};  // what turns the steady clock into wall time; fixed, so time never goes back
   bool commit_failed_ = false;
 };
 

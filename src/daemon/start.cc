@@ -87,9 +87,8 @@ Result<void> start_daemon(const DaemonOptions& options) {
   if (answer == "ok") {
     return {};
   }
-  return fail(ErrorCode::Unavailable, answer.empty()
-                                          ? "the daemon ended before it was ready"
-                                          : "the daemon cannot start: " + answer);
+  return fail(ErrorCode::Unavailable, answer.empty() ? "the daemon ended before it was ready"
+                                                     : "the daemon cannot start: " + answer);
 }
 
 }  // namespace berth

@@ -10,7 +10,7 @@
 namespace berth {
 
 struct DaemonOptions {
-  std::string gpus = "auto";          // as --gpus
+  std::string gpus = "auto";  // as --gpus
   std::string policy = "priority";
   std::optional<std::string> listen;  // HOST:PORT
   bool force_listen = false;          // beyond loopback

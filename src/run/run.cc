@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "gpu/job_environment.h"
+
 namespace berth {
 namespace {
 
@@ -116,19 +118,7 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
   Launch launch;
   launch.job = action.job;
   launch.command = record.command;
-  std::vector<DeviceInfo> leased;
-  std::string names;
-  for (const DeviceId device : action.devices) {
-    leased.push_back(devices_.list()[device.value]);
-    names += (names.empty() ? "" : ",") + leased.back().spec.name;
-  }
-  for (auto& [name, value] : visibility(leased)) {
-    launch.environment.emplace_back(name, std::move(value));
-  }
-  for (auto& [name, value] : devices_.extra_environment()) {
-    launch.environment.emplace_back(name, std::move(value));
-  }
-  launch.environment.emplace_back("BERTH_GPUS", std::move(names));
+  launch.environment = device_environment(devices_, action.devices);
   launch.environment.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
   launch.environment.emplace_back("BERTH_NAME", std::string(record.name()));
   launch.environment.emplace_back("BERTH_PROJECT", std::string(record.project()));

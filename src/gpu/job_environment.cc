@@ -1,0 +1,23 @@
+#include "gpu/job_environment.h"
+
+namespace berth {
+
+EnvironmentChanges device_environment(const Devices& devices, std::span<const DeviceId> leased) {
+  EnvironmentChanges changes;
+  std::vector<DeviceInfo> shown;
+  std::string names;
+  for (const DeviceId device : leased) {
+    shown.push_back(devices.list()[device.value]);
+    names += (names.empty() ? "" : ",") + shown.back().spec.name;
+  }
+  for (auto& [name, value] : visibility(shown)) {
+    changes.emplace_back(name, std::move(value));
+  }
+  for (auto& [name, value] : devices.extra_environment()) {
+    changes.emplace_back(name, std::move(value));
+  }
+  changes.emplace_back("BERTH_GPUS", std::move(names));
+  return changes;
+}
+
+}  // namespace berth
