@@ -16,8 +16,8 @@ struct InsertJobs {
   JobId first;
   std::uint32_t count = 1;
   Time submitted{};
-  JobDescription description;                      // without the environment,
-  std::shared_ptr<const std::string> environment;  // which many changes share: see encode_list()
+  std::unique_ptr<const JobDescription> description;  // apart, to keep other changes small
+  std::shared_ptr<const std::string> environment;     // its environment, encoded; many share one
 };
 struct RememberToken {
   uid_t user = 0;

@@ -35,7 +35,7 @@ Result<void> Group::commit() {
     return done;
   }
   committed_ = writer_.counters();
-  changes_ = {};
+  changes_.clear();
   transaction_.reset();
   return {};
 }
@@ -54,7 +54,7 @@ Result<void> Group::try_commit() {
 
 void Group::rollback() {
   abandon();
-  changes_ = {};
+  changes_.clear();
 }
 
 Result<void> Group::begin() {

@@ -3,8 +3,8 @@
 // changes again.
 #pragma once
 
+#include <deque>
 #include <optional>
-#include <vector>
 
 #include "store/writer.h"
 
@@ -34,7 +34,7 @@ class Group {
   Database& database_;
   Writer& writer_;
   Counters committed_;
-  std::vector<Change> changes_;
+  std::deque<Change> changes_;
   std::optional<Transaction> transaction_;  // absent: the changes are not applied at present
 };
 

@@ -75,7 +75,6 @@ void Statement::reset() {
   bind_error_ = SQLITE_OK;
   if (handle_ != nullptr) {
     sqlite3_reset(handle_.get());
-    sqlite3_clear_bindings(handle_.get());
   }
 }
 

@@ -44,7 +44,7 @@ class Statement {
     return finish();
   }
 
-  /// Lets go of the rows and of the bound values.
+  /// Lets go of the rows. Bound values stay bound, so every start() must give all of them.
   void reset();
 
   void bind(int index, std::nullopt_t) { bound(sqlite3_bind_null(handle_.get(), index)); }

@@ -64,8 +64,9 @@ Result<void> Store::insert(JobId first, std::uint32_t count, JobDescription desc
     last_environment_ = std::make_shared<const std::string>(std::move(environment));
   }
   description.environment = {};
-  return parts_->group->add(
-      InsertJobs{first, count, submitted, std::move(description), last_environment_});
+  return parts_->group->add(InsertJobs{
+      first, count, submitted, std::make_unique<const JobDescription>(std::move(description)),
+      last_environment_});
 }
 
 Result<void> Store::remember_token(uid_t user, std::string token, Submission submission) {

@@ -38,7 +38,7 @@ struct SpecColumns {
 }  // namespace
 
 Result<void> Writer::write(const InsertJobs& change) {
-  const JobDescription& description = change.description;
+  const JobDescription& description = *change.description;
   const JobSpec& spec = description.spec;
   if (change.first.value < counters_.next_id) {
     return fail(ErrorCode::Refused, fmt::format("job {} exists already", change.first.value));
