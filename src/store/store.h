@@ -35,7 +35,9 @@ class Store {
 
   /// Cheap when there is nothing to commit.
   Result<void> commit();
-  /// Undoes everything since the last commit.
+  /// Undoes everything since the last commit. If a commit failed while it was being synced, a crash
+  /// before the next one may still bring its changes back, all or none: to be told "failed" is not
+  /// to be told "gone".
   void rollback();
 
   // --- jobs
