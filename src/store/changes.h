@@ -1,0 +1,69 @@
+// Changes: everything that can be written to the store, as values. They are kept until they are
+// durable, because SQLite forgets a whole transaction when its commit fails.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "store/records.h"
+
+namespace berth {
+
+/// `count` jobs with ids and array indices in a row.
+struct InsertJobs {
+  JobId first;
+  std::uint32_t count = 1;
+  Time submitted{};
+  std::unique_ptr<const JobDescription> description;  // apart, to keep other changes small
+  std::shared_ptr<const std::string> environment;     // its environment, encoded; many share one
+};
+struct RememberToken {
+  uid_t user = 0;
+  std::string token;
+  Submission submission;
+};
+struct SetWaiting {
+  JobId job;
+  bool held = false;
+  Time not_before{};
+};
+struct SetSpec {
+  JobId job;
+  JobSpec spec;
+};
+struct BeginAttempt {
+  AttemptRecord attempt;
+};
+struct StartAttempt {
+  JobId job;
+  std::uint16_t attempt = 0;
+  pid_t pid = 0;
+  Time started{};
+};
+struct EndAttempt {
+  JobId job;
+  std::uint16_t attempt = 0;
+  Ending ending;
+};
+struct EndJob {
+  JobId job;
+  Ending ending;
+};
+struct ForgetJobs {
+  std::vector<JobId> jobs;
+};
+struct AppendInput {
+  Time time;
+  std::string input;  // see encode_input()
+};
+struct ForgetInputs {
+  std::uint64_t before = 0;
+};
+
+using Change =
+    std::variant<InsertJobs, RememberToken, SetWaiting, SetSpec, BeginAttempt, StartAttempt,
+                 EndAttempt, EndJob, ForgetJobs, AppendInput, ForgetInputs>;
+
+}  // namespace berth

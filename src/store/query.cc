@@ -1,0 +1,284 @@
+// Lists. A query becomes one statement that walks the index which narrows most, in the order asked
+// for, and stops when the page is full.
+#include "store/query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "store/fields.h"
+#include "store/reader.h"
+
+namespace berth {
+namespace {
+
+constexpr std::uint64_t kLastId = std::numeric_limits<std::int64_t>::max();
+
+/// In order, without overlaps.
+std::vector<IdRange> tidy(std::vector<IdRange> ranges) {
+  if (ranges.empty()) {
+    return {{JobId{0}, JobId{kLastId}}};
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const IdRange& a, const IdRange& b) { return a.first < b.first; });
+  std::vector<IdRange> result;
+  for (IdRange range : ranges) {
+    range.last = std::min(range.last, JobId{kLastId});
+    if (range.last < range.first) {
+      continue;
+    }
+    if (!result.empty() && range.first.value <= result.back().last.value + 1) {
+      result.back().last = std::max(result.back().last, range.last);
+    } else {
+      result.push_back(range);
+    }
+  }
+  return result;
+}
+
+bool contains(const std::vector<IdRange>& ranges, JobId id) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), id,
+                                      [](JobId a, const IdRange& b) { return a < b.first; });
+  return after != ranges.begin() && id <= std::prev(after)->last;
+}
+
+std::string phase_list(const std::vector<JobPhase>& phases) {
+  std::vector<int> numbers;
+  for (const JobPhase phase : phases) {
+    numbers.push_back(static_cast<int>(phase));
+  }
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+/// The conditions of a filter, with the numbers of shared contents filled in.
+struct Conditions {
+  std::string from = "jobs";
+  std::string where;  // starts with " AND" unless empty
+  bool impossible = false;
+};
+
+class Planner {
+ public:
+  Planner(const JobQuery& query, Interner& interner) : query_(query), interner_(interner) {}
+
+  /// Binds: ?1 and ?2 the bounds of ids (or of ends), ?3 the name.
+  Result<Conditions> plan() {
+    const JobFilter& filter = query_.filter;
+    for (const auto& [key, value] : filter.labels) {
+      if (Result<void> done = add_label(key, value); !done) {
+        return Failure(done.error());
+      }
+    }
+    if (Result<void> done = add_shared("sweep", filter.sweep); !done) {
+      return Failure(done.error());
+    }
+    if (Result<void> done = add_shared("project", filter.project); !done) {
+      return Failure(done.error());
+    }
+    if (filter.user) {
+      result_.where += fmt::format(" AND user = {}", *filter.user);
+    }
+    if (!filter.name.empty()) {
+      result_.where += " AND name GLOB ?3";
+    }
+    return result_;
+  }
+
+  /// Whether the index of states is the one to walk.
+  bool by_state() const { return !narrowed_ && query_.order == JobOrder::ById; }
+
+ private:
+  /// A column that the planner of SQLite shall, or shall not, look up in its index.
+  std::string walk(std::string_view column) {
+    const bool first = !narrowed_ && query_.order == JobOrder::ById;
+    narrowed_ = true;
+    return fmt::format("{}{}", first ? "" : "+", column);
+  }
+
+  Result<void> add_shared(std::string_view column, const std::optional<std::string>& content) {
+    if (!content) {
+      return {};
+    }
+    if (content->empty()) {
+      result_.where += fmt::format(" AND {} IS NULL", column);
+      return {};
+    }
+    const Result<std::optional<std::int64_t>> id = interner_.find(*content);
+    if (!id) {
+      return Failure(id.error());
+    }
+    result_.impossible = result_.impossible || !id->has_value();
+    result_.where += fmt::format(" AND {} = {}", walk(column), id->value_or(0));
+    return {};
+  }
+
+  Result<void> add_label(std::string_view key, std::string_view value) {
+    const Result<std::optional<std::int64_t>> id = interner_.find(encode_label(key, value));
+    if (!id) {
+      return Failure(id.error());
+    }
+    result_.impossible = result_.impossible || !id->has_value();
+    if (!narrowed_ && query_.order == JobOrder::ById) {
+      narrowed_ = true;
+      result_.from = "labels CROSS JOIN jobs ON id = job";
+      result_.where += fmt::format(" AND label = {} AND job BETWEEN ?1 AND ?2", id->value_or(0));
+    } else {
+      result_.where +=
+          fmt::format(" AND EXISTS (SELECT 1 FROM labels AS l WHERE l.label = {} AND l.job = id)",
+                      id->value_or(0));
+    }
+    return {};
+  }
+
+  const JobQuery& query_;
+  Interner& interner_;
+  Conditions result_;
+  bool narrowed_ = false;
+};
+
+/// Gives ids (and ends) in order. Several states are merged from the index, never sorted.
+std::string statement_for(const JobQuery& query, const Conditions& conditions, bool by_state) {
+  const std::string_view direction = query.descending ? "DESC" : "ASC";
+  if (query.order == JobOrder::ByEnd) {
+    // ?1 is the end and ?2 the id of the last job of the page before.
+    std::string states;
+    if (!query.filter.phases.empty()) {
+      states = fmt::format(" AND +state IN ({})", phase_list(query.filter.phases));
+    }
+    const char past = query.descending ? '<' : '>';
+    return fmt::format(
+        "SELECT id, ended FROM {0} WHERE ended IS NOT NULL AND ended {1}= ?1 "
+        "AND (ended {1} ?1 OR id {1} ?2){2}{3} ORDER BY ended {4}, id {4}",
+        conditions.from, past, states, conditions.where, direction);
+  }
+  const std::string head =
+      fmt::format("SELECT id, ended FROM {} WHERE id BETWEEN ?1 AND ?2", conditions.from);
+  if (!by_state || query.filter.phases.empty()) {
+    std::string states;
+    if (!query.filter.phases.empty()) {
+      states = fmt::format(" AND +state IN ({})", phase_list(query.filter.phases));
+    }
+    return fmt::format("{}{}{} ORDER BY id {}", head, states, conditions.where, direction);
+  }
+  std::vector<JobPhase> phases = query.filter.phases;
+  std::sort(phases.begin(), phases.end());
+  phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
+  std::vector<std::string> parts;
+  for (const JobPhase phase : phases) {
+    parts.push_back(
+        fmt::format("{} AND state = {}{}", head, static_cast<int>(phase), conditions.where));
+  }
+  return fmt::format("{} ORDER BY id {}", fmt::join(parts, " UNION ALL "), direction);
+}
+
+}  // namespace
+
+Result<JobPage> Reader::list(const JobQuery& query) {
+  JobPage page;
+  Planner planner(query, *interner_);
+  const Result<Conditions> conditions = planner.plan();
+  if (!conditions) {
+    return Failure(conditions.error());
+  }
+  std::vector<IdRange> ranges = tidy(query.filter.ids);
+  if (conditions->impossible || ranges.empty() || query.limit == 0) {
+    return page;
+  }
+  Result<Statement> ids = database_->prepare(statement_for(query, *conditions, planner.by_state()));
+  if (!ids) {
+    return Failure(ids.error());
+  }
+  const bool by_end = query.order == JobOrder::ByEnd;
+  if (query.descending) {
+    std::reverse(ranges.begin(), ranges.end());
+  }
+  const std::vector<IdRange> wanted = tidy(query.filter.ids);
+  for (const IdRange& range : ranges) {
+    std::int64_t low = static_cast<std::int64_t>(range.first.value);
+    std::int64_t high = static_cast<std::int64_t>(range.last.value);
+    if (by_end) {
+      const auto most = std::numeric_limits<std::int64_t>::max();
+      const auto least = std::numeric_limits<std::int64_t>::min();
+      low = query.after ? query.after->ended.time_since_epoch().count()
+                        : (query.descending ? most : least);
+      high = query.after ? static_cast<std::int64_t>(query.after->id.value)
+                         : (query.descending ? most : least);
+    } else if (query.after && query.descending) {
+      high = std::min(high, static_cast<std::int64_t>(query.after->id.value) - 1);
+    } else if (query.after) {
+      low = std::max(low, static_cast<std::int64_t>(query.after->id.value) + 1);
+    }
+    ids->start(low, high);
+    if (!query.filter.name.empty()) {
+      ids->bind(3, std::string_view(query.filter.name));
+    }
+    for (;;) {
+      const Result<bool> row = ids->step();
+      if (!row) {
+        return Failure(row.error());
+      }
+      if (!*row) {
+        break;
+      }
+      const JobId id{static_cast<std::uint64_t>(ids->integer(0))};
+      if (by_end && !contains(wanted, id)) {
+        continue;
+      }
+      const JobCursor here{id, Time(Duration(ids->integer(1)))};
+      Result<JobRecord> record = job(id, false);
+      if (!record) {
+        return Failure(record.error());
+      }
+      page.jobs.push_back(std::move(*record));
+      if (page.jobs.size() == query.limit) {
+        page.next = here;
+        return page;
+      }
+    }
+    if (by_end) {
+      break;
+    }
+  }
+  return page;
+}
+
+Result<Forgotten> Reader::find_forgettable(const ForgetQuery& query) {
+  std::string states = fmt::format("+state >= {}", static_cast<int>(JobPhase::Succeeded));
+  if (!query.phases.empty()) {
+    states += fmt::format(" AND +state IN ({})", phase_list(query.phases));
+  }
+  Result<Statement> ids = database_->prepare(fmt::format(
+      "SELECT id FROM jobs WHERE ended IS NOT NULL AND ended < ?1 AND {} ORDER BY ended, id "
+      "LIMIT ?2",
+      states));
+  if (!ids) {
+    return Failure(ids.error());
+  }
+  Forgotten forgotten;
+  ids->start(query.ended_before.time_since_epoch().count(), query.limit);
+  for (;;) {
+    const Result<bool> row = ids->step();
+    if (!row) {
+      return Failure(row.error());
+    }
+    if (!*row) {
+      return forgotten;
+    }
+    const JobId id{static_cast<std::uint64_t>(ids->integer(0))};
+    forgotten.jobs.push_back(id);
+    Result<std::vector<AttemptRecord>> all = attempts(id);
+    if (!all) {
+      return Failure(all.error());
+    }
+    for (AttemptRecord& attempt : *all) {
+      for (std::string* path : {&attempt.stdout_path, &attempt.stderr_path}) {
+        if (!path->empty()) {
+          forgotten.logs.push_back(std::move(*path));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,172 @@
+// Single records. Lists are in query.cc, the restart is in restart.cc.
+#include "store/reader.h"
+
+#include <fmt/format.h>
+
+#include "store/fields.h"
+#include "store/prepare.h"
+#include "store/rows.h"
+
+namespace berth {
+Result<Reader> Reader::make(Database& database, Interner& interner) {
+  Reader reader(database, interner);
+  const std::string job = fmt::format(
+      "SELECT {}, ended, reason, code, signal, peak, gpu_time, energy, message, user, project, "
+      "sweep, name, array_index, command, directory, environment, rest "
+      "FROM jobs JOIN details ON job = id WHERE id = ?1",
+      kSpecColumns);
+  const Result<void> prepared = prepare_all(
+      database,
+      {{reader.job_, job},
+       {reader.attempts_,
+        "SELECT attempt, devices, begun, started, pid, stdout, stderr, outcome, ended, reason, "
+        "code, signal, peak, gpu_time, energy, message FROM attempts WHERE job = ?1"},
+       {reader.token_, "SELECT first, count FROM tokens WHERE token = ?1 AND user = ?2"},
+       {reader.journal_,
+        "SELECT entry, time, input FROM journal WHERE entry >= ?1 ORDER BY entry LIMIT ?2"}});
+  if (!prepared) {
+    return Failure(prepared.error());
+  }
+  return reader;
+}
+
+Result<std::string> Reader::shared(const Statement& row, int column) {
+  return row.null(column) ? Result<std::string>("") : interner_->content(row.integer(column));
+}
+
+Result<JobRecord> Reader::job(JobId id, bool with_environment) {
+  job_.start(id.value);
+  const Result<bool> row = job_.step();
+  if (!row) {
+    return Failure(row.error());
+  }
+  if (!*row) {
+    return fail(ErrorCode::NotFound, fmt::format("there is no job {}", id.value));
+  }
+  JobRecord record;
+  JobDescription& description = record.description;
+  constexpr int kEnding = SpecColumn::AfterSpec;
+  constexpr int kUser = kEnding + 8;
+  if (!valid_phase(job_.integer(SpecColumn::State)) || !read_spec(job_, description.spec) ||
+      !decode_rest(job_.bytes(kUser + 8), description)) {
+    return damaged_job(job_.integer(SpecColumn::Id));
+  }
+  record.id = id;
+  record.phase = static_cast<JobPhase>(job_.integer(SpecColumn::State));
+  record.attempt = static_cast<std::uint16_t>(job_.integer(SpecColumn::Attempt));
+  record.submitted = Time(Duration(job_.integer(SpecColumn::Submitted)));
+  record.not_before = time_or(job_, SpecColumn::NotBefore, Time{});
+  record.started = time_or(job_, SpecColumn::Started, kNever);
+  if (!is_live(record.phase)) {
+    record.ending = read_ending(job_, kEnding, outcome_of(record.phase));
+  }
+  description.user = static_cast<uid_t>(job_.integer(kUser));
+  description.name = job_.bytes(kUser + 3);
+  if (!job_.null(kUser + 4)) {
+    description.array_index = static_cast<std::uint32_t>(job_.integer(kUser + 4));
+  }
+  description.command = job_.bytes(kUser + 5);
+  Result<std::string> needs = shared(job_, SpecColumn::NeedsId);
+  Result<std::string> project = shared(job_, kUser + 1);
+  Result<std::string> sweep = shared(job_, kUser + 2);
+  Result<std::string> directory = shared(job_, kUser + 6);
+  Result<std::string> environment =
+      with_environment ? shared(job_, kUser + 7) : Result<std::string>(std::string(1, '\0'));
+  job_.reset();
+  for (const Result<std::string>* content : {&needs, &project, &sweep, &directory, &environment}) {
+    if (!*content) {
+      return Failure(content->error());
+    }
+  }
+  std::optional<Needs> decoded_needs = decode_needs(*needs);
+  std::optional<std::vector<std::string>> variables = decode_list(*environment);
+  if (!decoded_needs || !variables) {
+    return damaged_job(static_cast<std::int64_t>(id.value));
+  }
+  description.spec.needs = std::move(*decoded_needs);
+  description.project = std::move(*project);
+  description.sweep = std::move(*sweep);
+  description.directory = std::move(*directory);
+  description.environment = std::move(*variables);
+  return record;
+}
+
+Result<std::vector<AttemptRecord>> Reader::attempts(JobId job) {
+  std::vector<AttemptRecord> all;
+  attempts_.start(job.value);
+  for (;;) {
+    const Result<bool> row = attempts_.step();
+    if (!row) {
+      return Failure(row.error());
+    }
+    if (!*row) {
+      attempts_.reset();
+      return all;
+    }
+    Result<AttemptRecord> attempt = read_attempt();
+    if (!attempt) {
+      attempts_.reset();
+      return damaged_job(static_cast<std::int64_t>(job.value));
+    }
+    attempt->job = job;
+    all.push_back(std::move(*attempt));
+  }
+}
+
+Result<AttemptRecord> Reader::read_attempt() const {
+  AttemptRecord attempt;
+  std::optional<std::vector<std::string>> devices = decode_list(attempts_.bytes(1));
+  if (!devices) {
+    return fail(ErrorCode::Io, "the record of an attempt is damaged");
+  }
+  attempt.attempt = static_cast<std::uint16_t>(attempts_.integer(0));
+  attempt.devices = std::move(*devices);
+  attempt.begun = Time(Duration(attempts_.integer(2)));
+  attempt.started = time_or(attempts_, 3, kNever);
+  attempt.pid = static_cast<pid_t>(attempts_.integer(4));
+  attempt.stdout_path = attempts_.bytes(5);
+  attempt.stderr_path = attempts_.bytes(6);
+  if (!attempts_.null(7)) {
+    attempt.ending = read_ending(attempts_, 8, static_cast<Outcome>(attempts_.integer(7)));
+  }
+  return attempt;
+}
+
+Result<std::optional<Submission>> Reader::find_token(uid_t user, std::string_view token) {
+  token_.start(token, user);
+  const Result<bool> row = token_.step();
+  if (!row) {
+    return Failure(row.error());
+  }
+  std::optional<Submission> found;
+  if (*row) {
+    found = Submission{JobId{static_cast<std::uint64_t>(token_.integer(0))},
+                       static_cast<std::uint32_t>(token_.integer(1))};
+  }
+  token_.reset();
+  return found;
+}
+
+Result<std::vector<JournalEntry>> Reader::journal(std::uint64_t from, std::size_t limit) {
+  std::vector<JournalEntry> entries;
+  journal_.start(from, limit);
+  for (;;) {
+    const Result<bool> row = journal_.step();
+    if (!row) {
+      return Failure(row.error());
+    }
+    if (!*row) {
+      journal_.reset();
+      return entries;
+    }
+    const auto number = static_cast<std::uint64_t>(journal_.integer(0));
+    std::optional<Input> input = decode_input(journal_.bytes(2));
+    if (!input) {
+      journal_.reset();
+      return fail(ErrorCode::Io, fmt::format("entry {} of the journal is damaged", number));
+    }
+    entries.push_back({number, Time(Duration(journal_.integer(1))), std::move(*input)});
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,98 @@
+// What the store keeps of a job and of its attempts. All times are on the line that begins in 1970
+// (UTC); kNever is "not yet". Devices are named as `--gpus` names them: their numbers in the
+// scheduler's table do not outlive a restart.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/description.h"
+
+namespace berth {
+
+/// Where a job is: JobState without its data, and every outcome as a state of its own. The numbers
+/// are on disk.
+enum class JobPhase : std::uint8_t {
+  Held = 0,
+  Queued = 1,
+  Starting = 2,
+  Running = 3,
+  Succeeded = 4,
+  Failed = 5,
+  Cancelled = 6,
+  TimedOut = 7,
+  Oom = 8,
+  Lost = 9,
+};
+inline constexpr std::size_t kPhases = 10;
+
+constexpr bool is_live(JobPhase phase) { return phase < JobPhase::Succeeded; }
+JobPhase phase_of(Outcome outcome);
+/// Only of a phase that is not live.
+Outcome outcome_of(JobPhase phase);
+/// As state_name() has them.
+std::string_view phase_name(JobPhase phase);
+
+/// How an attempt ended, or (as that of its last attempt, if there was one) a job.
+struct Ending {
+  Outcome outcome = Outcome::Failed;
+  EndReason reason = EndReason::Exited;
+  int exit_code = 0;  // meaningful when signal is 0
+  int signal = 0;
+  Time ended{};
+  Bytes peak;                    // GPU memory at its highest; 0 where unknown
+  Duration gpu_time{};           // its time on each of its devices, added up
+  std::optional<double> energy;  // joules
+  std::string message;           // what the reason does not say; mostly empty
+};
+
+struct JobRecord {
+  JobId id;
+  JobDescription description;
+  JobPhase phase = JobPhase::Queued;
+  std::uint16_t attempt = 0;  // how many have begun
+  Time submitted{};
+  Time not_before{};      // when it may start, at the earliest
+  Time started = kNever;  // of the last attempt
+  std::optional<Ending> ending;
+};
+
+struct AttemptRecord {
+  JobId job;
+  std::uint16_t attempt = 0;
+  std::vector<std::string> devices;
+  Time begun{};           // when its devices were leased
+  Time started = kNever;  // when its process was there
+  pid_t pid = 0;          // 0: not yet
+  std::string stdout_path;
+  std::string stderr_path;  // empty: with stdout
+  std::optional<Ending> ending;
+};
+
+/// A job that has not ended, with what the scheduler needs to go on.
+struct LiveJob {
+  JobId id;
+  JobSpec spec;  // `held` as submitted: `phase` says whether it is held now
+  JobPhase phase = JobPhase::Queued;
+  std::uint16_t attempt = 0;
+  Time submitted{};
+  Time not_before{};
+  Time started = kNever;             // of the present attempt
+  std::vector<std::string> devices;  // of the present attempt, while it is starting or running
+};
+
+/// What a token stands for: the jobs of the submission that brought it.
+struct Submission {
+  JobId first;
+  std::uint32_t count = 0;
+};
+
+using PhaseCounts = std::array<std::uint64_t, kPhases>;
+
+}  // namespace berth

@@ -1,0 +1,216 @@
+#include "store/schema.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/fd.h"
+
+namespace berth {
+namespace {
+
+// Each table in words: docs/formats.md.
+constexpr const char* kVersion1 = R"(
+CREATE TABLE jobs(
+  id INTEGER PRIMARY KEY, state INTEGER NOT NULL, user INTEGER NOT NULL, submitted INTEGER NOT NULL,
+  attempt INTEGER NOT NULL, priority INTEGER NOT NULL, needs INTEGER NOT NULL,
+  held INTEGER NOT NULL, expected INTEGER, time_limit INTEGER, begins INTEGER, not_before INTEGER,
+  retry BLOB, after BLOB, started INTEGER, project INTEGER, sweep INTEGER, name TEXT NOT NULL,
+  array_index INTEGER, ended INTEGER, reason INTEGER, code INTEGER, signal INTEGER, peak INTEGER,
+  gpu_time INTEGER, energy REAL, message TEXT);
+CREATE INDEX jobs_by_state ON jobs(state);
+CREATE INDEX jobs_by_project ON jobs(project) WHERE project IS NOT NULL;
+CREATE INDEX jobs_by_sweep ON jobs(sweep) WHERE sweep IS NOT NULL;
+CREATE INDEX jobs_by_end ON jobs(ended) WHERE ended IS NOT NULL;
+
+CREATE TABLE details(
+  job INTEGER PRIMARY KEY, command TEXT NOT NULL, directory INTEGER NOT NULL,
+  environment INTEGER NOT NULL, rest BLOB);
+
+CREATE TABLE labels(label INTEGER, job INTEGER, PRIMARY KEY(label, job)) WITHOUT ROWID;
+
+CREATE TABLE attempts(
+  job INTEGER, attempt INTEGER, devices BLOB NOT NULL, begun INTEGER NOT NULL, started INTEGER,
+  pid INTEGER, stdout TEXT NOT NULL, stderr TEXT NOT NULL, outcome INTEGER, ended INTEGER,
+  reason INTEGER, code INTEGER, signal INTEGER, peak INTEGER, gpu_time INTEGER, energy REAL,
+  message TEXT, PRIMARY KEY(job, attempt)) WITHOUT ROWID;
+
+CREATE TABLE shared(
+  id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, uses INTEGER NOT NULL, content BLOB NOT NULL);
+CREATE INDEX shared_by_hash ON shared(hash);
+
+CREATE TABLE tokens(
+  first INTEGER PRIMARY KEY, count INTEGER NOT NULL, user INTEGER NOT NULL, token TEXT NOT NULL);
+CREATE UNIQUE INDEX tokens_by_token ON tokens(token, user);
+
+CREATE TABLE journal(entry INTEGER PRIMARY KEY, time INTEGER NOT NULL, input BLOB NOT NULL);
+
+CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+)";
+
+Result<void> create_version_1(Database& database) { return database.execute(kVersion1); }
+
+constexpr std::array<MigrationStep, 1> kSteps = {create_version_1};
+
+/// What to do about a file that berth will not touch.
+Failure refuse(const std::string& path, const std::string& problem) {
+  return fail(ErrorCode::Refused,
+              fmt::format("{} {}; berth leaves it as it is: move it away to begin with an empty "
+                          "queue, or put a backup in its place",
+                          path, problem));
+}
+
+Failure refuse_newer(const std::string& path, std::int64_t version, std::size_t known) {
+  return fail(ErrorCode::Refused,
+              fmt::format("{} was written by a newer berth (format {}; this berth knows up to {}); "
+                          "berth leaves it as it is: upgrade berth, or move the file away",
+                          path, version, known));
+}
+
+Failure explain(const std::string& path, const Error& error) {
+  if (error.code == ErrorCode::Unavailable) {
+    return fail(ErrorCode::Unavailable, fmt::format("{} is in use by another berth daemon", path));
+  }
+  return refuse(path, fmt::format("cannot be used ({})", error.message));
+}
+
+std::uint32_t big_endian(const unsigned char* bytes) {
+  return static_cast<std::uint32_t>(bytes[0]) << 24 | static_cast<std::uint32_t>(bytes[1]) << 16 |
+         static_cast<std::uint32_t>(bytes[2]) << 8 | static_cast<std::uint32_t>(bytes[3]);
+}
+
+/// Looks at the header before SQLite does, which might already tidy up. Creates the file if need
+/// be, because SQLite would not keep others from reading it.
+Result<void> check_header(const std::string& path, std::size_t known) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    return refuse(path, fmt::format("cannot be opened ({})", strerrordesc_np(errno)));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return refuse(path, "is not a file");
+  }
+  if (status.st_size == 0) {
+    return {};
+  }
+  constexpr std::size_t kHeader = 100;
+  std::array<unsigned char, kHeader> header{};
+  constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+  const ssize_t got = ::pread(file.get(), header.data(), header.size(), 0);
+  if (got < 0) {
+    return refuse(path, fmt::format("cannot be read ({})", strerrordesc_np(errno)));
+  }
+  if (static_cast<std::size_t>(got) < kHeader ||
+      !std::equal(kMagic.begin(), kMagic.end(), header.begin(),
+                  [](char a, unsigned char b) { return static_cast<unsigned char>(a) == b; })) {
+    return refuse(path, "is not a database");
+  }
+  const std::uint32_t version = big_endian(&header[60]);
+  if (big_endian(&header[68]) == kApplicationId && version > known) {
+    return refuse_newer(path, version, known);
+  }
+  return {};
+}
+
+struct Found {
+  std::int64_t version = 0;
+  bool empty = true;
+};
+
+/// Reads only. In exclusive mode the first read takes the lock that is held until the end.
+Result<Found> look_inside(Database& database) {
+  if (const Result<void> set =
+          database.execute("PRAGMA busy_timeout = 1000; PRAGMA locking_mode = EXCLUSIVE; "
+                           "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON");
+      !set) {
+    return Failure(set.error());
+  }
+  const Result<std::int64_t> tables = database.number("SELECT count(*) FROM sqlite_master");
+  if (!tables) {
+    return Failure(tables.error());
+  }
+  const Result<std::int64_t> application = database.number("PRAGMA application_id");
+  const Result<std::int64_t> version = database.number("PRAGMA user_version");
+  if (!application || !version) {
+    return Failure(application ? version.error() : application.error());
+  }
+  if (*tables == 0 && *application == 0 && *version == 0) {
+    return Found{};
+  }
+  if (*application != kApplicationId) {
+    return fail(ErrorCode::Refused, "it is the database of another program");
+  }
+  return Found{*version, false};
+}
+
+Result<void> migrate(Database& database, std::int64_t from, std::span<const MigrationStep> steps) {
+  Result<Transaction> transaction = Transaction::begin(database);
+  if (!transaction) {
+    return Failure(transaction.error());
+  }
+  for (const MigrationStep step : steps.subspan(static_cast<std::size_t>(from))) {
+    if (Result<void> done = step(database); !done) {
+      return done;
+    }
+  }
+  const std::string marks = fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                        kApplicationId, steps.size());
+  if (Result<void> marked = database.execute(marks.c_str()); !marked) {
+    return marked;
+  }
+  return transaction->commit();
+}
+
+/// Every commit reaches the disk; the log is moved into the file each 16 MiB.
+Result<void> configure(Database& database) {
+  return database.execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; "
+      "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4096; "
+      "PRAGMA journal_size_limit = 67108864");
+}
+
+}  // namespace
+
+std::span<const MigrationStep> migration_steps() { return kSteps; }
+
+Result<Database> open_database(const std::string& path, std::span<const MigrationStep> steps) {
+  if (const Result<void> header = check_header(path, steps.size()); !header) {
+    return Failure(header.error());
+  }
+  Result<Database> database = Database::open(path);
+  if (!database) {
+    return explain(path, database.error());
+  }
+  database->merge_log_on_close(false);  // until it is known to be ours
+  const Result<Found> found = look_inside(*database);
+  if (!found) {
+    return explain(path, found.error());
+  }
+  if (found->version > static_cast<std::int64_t>(steps.size())) {
+    return refuse_newer(path, found->version, steps.size());
+  }
+  const bool outdated = found->version < static_cast<std::int64_t>(steps.size());
+  // A new file gets its tables before its log, so that it is either empty or complete.
+  if (outdated) {
+    if (const Result<void> migrated = migrate(*database, found->version, steps); !migrated) {
+      return explain(path, migrated.error());
+    }
+  }
+  if (const Result<void> configured = configure(*database); !configured) {
+    return explain(path, configured.error());
+  }
+  if (outdated) {
+    // The header must show the version even after a crash: see check_header().
+    if (const Result<void> merged = database->execute("PRAGMA wal_checkpoint(TRUNCATE)"); !merged) {
+      return explain(path, merged.error());
+    }
+  }
+  ::chmod(path.c_str(), 0600);
+  database->merge_log_on_close(true);
+  return database;
+}
+
+}  // namespace berth

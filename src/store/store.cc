@@ -1,0 +1,147 @@
+#include "store/store.h"
+
+#include <fmt/format.h>
+
+#include "store/fields.h"
+#include "store/group.h"
+#include "store/reader.h"
+#include "store/schema.h"
+#include "store/writer.h"
+
+namespace berth {
+
+/// In the order in which each refers to those before.
+struct Store::Parts {
+  explicit Parts(Database opened) : database(std::move(opened)) {}
+
+  Database database;
+  std::optional<Writer> writer;
+  std::optional<Reader> reader;
+  std::optional<Group> group;
+};
+
+Store::Store(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Store::~Store() = default;
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
+  Result<Database> database = open_database(path);
+  if (!database) {
+    return Failure(database.error());
+  }
+  auto parts = std::make_unique<Parts>(std::move(*database));
+  const auto damaged = [&](const Error& error) {
+    parts->database.merge_log_on_close(false);
+    return fail(ErrorCode::Refused,
+                fmt::format("{} is damaged ({}); berth leaves it as it is: move it away to begin "
+                            "with an empty queue, or put a backup in its place",
+                            path, error.message));
+  };
+  Result<Writer> writer = Writer::make(parts->database);
+  if (!writer) {
+    return damaged(writer.error());
+  }
+  parts->writer.emplace(std::move(*writer));
+  Result<Reader> reader = Reader::make(parts->database, parts->writer->interner());
+  if (!reader) {
+    return damaged(reader.error());
+  }
+  parts->reader.emplace(std::move(*reader));
+  parts->group.emplace(parts->database, *parts->writer);
+  return std::unique_ptr<Store>(new Store(std::move(parts)));
+}
+
+Result<void> Store::commit() { return parts_->group->commit(); }
+void Store::rollback() { parts_->group->rollback(); }
+
+// --- writes
+
+JobId Store::next_id() const { return JobId{parts_->writer->counters().next_id}; }
+
+Result<void> Store::insert(JobId first, std::uint32_t count, JobDescription description,
+                           Time submitted) {
+  std::string environment = encode_list(description.environment);
+  if (last_environment_ == nullptr || *last_environment_ != environment) {
+    last_environment_ = std::make_shared<const std::string>(std::move(environment));
+  }
+  description.environment = {};
+  return parts_->group->add(InsertJobs{
+      first, count, submitted, std::make_unique<const JobDescription>(std::move(description)),
+      last_environment_});
+}
+
+Result<void> Store::remember_token(uid_t user, std::string token, Submission submission) {
+  return parts_->group->add(RememberToken{user, std::move(token), submission});
+}
+
+Result<void> Store::set_waiting(JobId job, bool held, Time not_before) {
+  return parts_->group->add(SetWaiting{job, held, not_before});
+}
+
+Result<void> Store::set_spec(JobId job, JobSpec spec) {
+  return parts_->group->add(SetSpec{job, std::move(spec)});
+}
+
+Result<void> Store::begin_attempt(AttemptRecord attempt) {
+  return parts_->group->add(BeginAttempt{std::move(attempt)});
+}
+
+Result<void> Store::start_attempt(JobId job, std::uint16_t attempt, pid_t pid, Time started) {
+  return parts_->group->add(StartAttempt{job, attempt, pid, started});
+}
+
+Result<void> Store::end_attempt(JobId job, std::uint16_t attempt, Ending ending) {
+  return parts_->group->add(EndAttempt{job, attempt, std::move(ending)});
+}
+
+Result<void> Store::end_job(JobId job, Ending ending) {
+  return parts_->group->add(EndJob{job, std::move(ending)});
+}
+
+Result<Forgotten> Store::forget(const ForgetQuery& query) {
+  Result<Forgotten> found = parts_->reader->find_forgettable(query);
+  if (found && !found->jobs.empty()) {
+    if (const Result<void> added = parts_->group->add(ForgetJobs{found->jobs}); !added) {
+      return Failure(added.error());
+    }
+  }
+  return found;
+}
+
+Result<void> Store::append(Time time, const Input& input) {
+  return parts_->group->add(AppendInput{time, encode_input(input)});
+}
+
+Result<void> Store::forget_journal_before(std::uint64_t entry) {
+  return parts_->group->add(ForgetInputs{entry});
+}
+
+// --- reads
+
+Result<std::optional<Submission>> Store::find_token(uid_t user, std::string_view token) {
+  return parts_->reader->find_token(user, token);
+}
+
+Result<void> Store::for_each_live(const std::function<void(const LiveJob&)>& visit) {
+  const PhaseCounts& numbers = counts();
+  std::uint64_t live = 0;
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    all += numbers[i];
+    live += is_live(static_cast<JobPhase>(i)) ? numbers[i] : 0;
+  }
+  return parts_->reader->for_each_live(live < all / 8, visit);
+}
+
+Result<JobRecord> Store::job(JobId id) { return parts_->reader->job(id, true); }
+Result<JobPage> Store::list(const JobQuery& query) { return parts_->reader->list(query); }
+const PhaseCounts& Store::counts() const { return parts_->writer->counters().by_phase; }
+Result<std::vector<AttemptRecord>> Store::attempts(JobId job) {
+  return parts_->reader->attempts(job);
+}
+
+std::uint64_t Store::next_entry() const { return parts_->writer->counters().next_entry; }
+Result<std::vector<JournalEntry>> Store::journal(std::uint64_t from, std::size_t limit) {
+  return parts_->reader->journal(from, limit);
+}
+
+}  // namespace berth

@@ -1,0 +1,100 @@
+// Store: the daemon's durable state in one SQLite file: jobs, their attempts, submission tokens and
+// the journal of the scheduler's inputs. Owned by one thread of one process; it blocks on the disk.
+//
+// Writes gather in a group, and commit() makes the group durable at once, all of it or nothing. A
+// write reports only what is wrong with itself (a job that is not there, an id that is taken); what
+// the disk refuses is kept in memory and reported by commit(), which may be tried again or given up
+// with rollback(). Whoever promises something to a client does so after commit().
+//
+// Reads show the writes of the open group. The file is for this user alone and is locked while the
+// store lives; one process must not open it twice.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/journal.h"
+#include "store/query.h"
+#include "store/records.h"
+
+namespace berth {
+
+class Store {
+ public:
+  /// Creates the file where there is none, in a folder that exists. A file that is not a sound
+  /// database of berth or that a newer berth wrote is refused and not changed by a byte.
+  static Result<std::unique_ptr<Store>> open(const std::string& path);
+  ~Store();  // what was not committed is lost
+
+  // --- groups
+
+  /// Cheap when there is nothing to commit.
+  Result<void> commit();
+  /// Undoes everything since the last commit. If a commit failed while it was being synced, a crash
+  /// before the next one may still bring its changes back, all or none: to be told "failed" is not
+  /// to be told "gone".
+  void rollback();
+
+  // --- jobs
+
+  /// The smallest id that was never used.
+  JobId next_id() const;
+
+  /// `count` jobs with ids from `first`, which must not be below next_id(); array indices, if any,
+  /// count up from the description's. They begin queued or held, as the spec says.
+  Result<void> insert(JobId first, std::uint32_t count, JobDescription description, Time submitted);
+
+  /// The jobs of a submission can be found again by its token, until the first is forgotten.
+  Result<void> remember_token(uid_t user, std::string token, Submission submission);
+  Result<std::optional<Submission>> find_token(uid_t user, std::string_view token);
+
+  /// Held or queued: after hold, release, the end of an attempt that is tried again, or a rerun of
+  /// a job that had ended.
+  Result<void> set_waiting(JobId job, bool held, Time not_before);
+  /// What it asks for has changed (all but `held`, which stays as submitted).
+  Result<void> set_spec(JobId job, JobSpec spec);
+  /// It has devices: a new attempt, and the job is starting. Later fields of the record are
+  /// ignored.
+  Result<void> begin_attempt(AttemptRecord attempt);
+  /// Its process is there: the job is running.
+  Result<void> start_attempt(JobId job, std::uint16_t attempt, pid_t pid, Time started);
+  /// How the attempt ended. What becomes of the job is told by set_waiting() or end_job().
+  Result<void> end_attempt(JobId job, std::uint16_t attempt, Ending ending);
+  Result<void> end_job(JobId job, Ending ending);
+
+  /// Deletes ended jobs with their attempts; see ForgetQuery. Remove the logs after commit().
+  Result<Forgotten> forget(const ForgetQuery& query);
+
+  // --- reading jobs
+
+  /// Every job that has not ended, by id. The store must not be used from within `visit`.
+  Result<void> for_each_live(const std::function<void(const LiveJob&)>& visit);
+  Result<JobRecord> job(JobId id);
+  Result<JobPage> list(const JobQuery& query);
+  const PhaseCounts& counts() const;
+  Result<std::vector<AttemptRecord>> attempts(JobId job);
+
+  // --- the input journal
+
+  /// The number of the next entry.
+  std::uint64_t next_entry() const;
+  Result<void> append(Time time, const Input& input);
+  /// Up to `limit` entries from number `from` on; fewer only at the end.
+  Result<std::vector<JournalEntry>> journal(std::uint64_t from, std::size_t limit);
+  /// A Submitted entry needs its jobs: forget entries no later than the jobs they name.
+  Result<void> forget_journal_before(std::uint64_t entry);
+
+ private:
+  struct Parts;
+  explicit Store(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+  std::shared_ptr<const std::string> last_environment_;  // the next submission's is often the same
+};
+
+}  // namespace berth

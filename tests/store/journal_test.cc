@@ -1,0 +1,141 @@
+// The input journal.
+#include "store/journal.h"
+
+#include <limits>
+
+#include "base/random.h"
+#include "store/fixture.h"
+
+namespace berth {
+namespace {
+
+template <class T>
+T any(Random& random) {
+  switch (random.below(4)) {
+    case 0:
+      return 0;
+    case 1:
+      return std::numeric_limits<T>::max();
+    case 2:
+      return std::numeric_limits<T>::min();
+    default:
+      return static_cast<T>(random.next() >> random.below(64));
+  }
+}
+
+Input any_input(Random& random) {
+  const JobId job{any<std::uint64_t>(random)};
+  const DeviceId device{any<std::uint32_t>(random)};
+  const std::vector<Input> all = {
+      Submitted{job, any<std::uint32_t>(random)},
+      Cancel{job},
+      Hold{job},
+      Release{job},
+      Pause{},
+      Resume{},
+      JobStarted{job},
+      JobExited{job, any<int>(random), any<int>(random), random.below(2) == 0},
+      DeviceChanged{device, static_cast<DeviceHealth>(random.below(3))},
+      ForeignUse{device, Bytes{any<std::int64_t>(random)}},
+      DeviceAdded{{std::string(1, '\0'),
+                   "GPU-ü",
+                   std::string(random.below(300), 'm'),
+                   Bytes{any<std::int64_t>(random)},
+                   {any<std::uint16_t>(random), 0, any<std::uint16_t>(random)}}},
+      Stepped{}};
+  EXPECT_EQ(all.size(), std::variant_size_v<Input>);
+  return all[random.below(all.size())];
+}
+
+struct Show {
+  std::string operator()(const Submitted& i) const {
+    return fmt::format("{} {}", i.first.value, i.count);
+  }
+  std::string operator()(const JobExited& i) const {
+    return fmt::format("{} {} {} {}", i.job.value, i.exit_code, i.signal, i.started);
+  }
+  std::string operator()(const DeviceChanged& i) const {
+    return fmt::format("{} {}", i.device.value, static_cast<int>(i.health));
+  }
+  std::string operator()(const ForeignUse& i) const {
+    return fmt::format("{} {}", i.device.value, i.memory.count);
+  }
+  std::string operator()(const DeviceAdded& i) const {
+    const DeviceSpec& d = i.device;
+    return fmt::format("{} {} {} {} {} {} {}", d.name, d.uuid, d.model, d.memory.count,
+                       d.locality.node, d.locality.numa, d.locality.island);
+  }
+  std::string operator()(const Cancel& i) const { return std::to_string(i.job.value); }
+  std::string operator()(const Hold& i) const { return std::to_string(i.job.value); }
+  std::string operator()(const Release& i) const { return std::to_string(i.job.value); }
+  std::string operator()(const JobStarted& i) const { return std::to_string(i.job.value); }
+  std::string operator()(const Pause&) const { return ""; }
+  std::string operator()(const Resume&) const { return ""; }
+  std::string operator()(const Stepped&) const { return ""; }
+};
+
+std::string text(const Input& input) {
+  return fmt::format("{}: {}", input.index(), std::visit(Show{}, input));
+}
+
+TEST(JournalTest, InputsComeBackAndDamageIsSeen) {
+  Random random(11);
+  for (int i = 0; i < 5000; ++i) {
+    const Input input = any_input(random);
+    const std::string bytes = encode_input(input);
+    const std::optional<Input> back = decode_input(bytes);
+    ASSERT_TRUE(back) << text(input);
+    ASSERT_EQ(text(*back), text(input));
+    EXPECT_FALSE(decode_input(bytes.substr(0, bytes.size() - 1)));
+    EXPECT_FALSE(decode_input(bytes + "x"));
+  }
+  EXPECT_FALSE(decode_input(""));
+  EXPECT_FALSE(decode_input("\x7f"));
+  for (int i = 0; i < 20'000; ++i) {
+    std::string noise(random.below(20), ' ');
+    for (char& c : noise) {
+      c = static_cast<char>(random.below(random.below(2) == 0 ? 256 : 14));
+    }
+    (void)decode_input(noise).has_value();  // must end, and touch nothing it should not
+  }
+}
+
+TEST_F(StoreTest, JournalIsReadInOrderAndCut) {
+  open();
+  Random random(13);
+  std::vector<std::pair<Time, std::string>> written;
+  for (int i = 0; i < 1000; ++i) {
+    const Time time(Duration(any<std::int64_t>(random)));
+    const Input input = any_input(random);
+    EXPECT_EQ(store_->next_entry(), written.size() + 1);
+    ASSERT_TRUE(store_->append(time, input));
+    written.emplace_back(time, text(input));
+    if (random.below(50) == 0) {
+      ASSERT_TRUE(store_->commit());
+      open();
+    }
+  }
+  std::uint64_t next = 1;
+  while (next <= written.size()) {
+    const std::vector<JournalEntry> entries = *store_->journal(next, 64);
+    ASSERT_FALSE(entries.empty());
+    for (const JournalEntry& entry : entries) {
+      ASSERT_EQ(entry.number, next);
+      ASSERT_EQ(entry.time, written[next - 1].first);
+      ASSERT_EQ(text(entry.input), written[next - 1].second);
+      ++next;
+    }
+  }
+  EXPECT_TRUE(store_->journal(next, 64)->empty());
+
+  ASSERT_TRUE(store_->forget_journal_before(990));
+  EXPECT_EQ(store_->journal(1, 64)->front().number, 990u);
+  ASSERT_TRUE(store_->forget_journal_before(5000));
+  ASSERT_TRUE(store_->commit());
+  open();
+  EXPECT_TRUE(store_->journal(1, 64)->empty());
+  EXPECT_EQ(store_->next_entry(), 1001u);  // numbers are never given twice
+}
+
+}  // namespace
+}  // namespace berth
