@@ -2,7 +2,9 @@
 // command in a shell loop has a millisecond or two in all.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,20 +52,23 @@ class HttpClient {
  private:
   HttpClient(Fd socket, Duration patience) : socket_(std::move(socket)), patience_(patience) {}
 
-  enum class Wanted { Replies, Room };
+  using Clock = std::chrono::steady_clock;
 
-  Result<void> wait(short events, short& ready, Duration at_most);
-  Result<bool> receive(Duration at_most);
+  Result<void> begin(std::string_view target);
+  Result<short> wait(short events, Clock::time_point deadline);
+  Result<void> receive(Clock::time_point deadline);
   Result<void> push(std::string_view text);
-  Result<ReplyHead> read_head();
+  Result<std::optional<HttpReply>> take_reply(bool head_only);
   Result<HttpReply> read_reply(bool head_only);
-  std::string_view unread() const { return std::string_view(buffer_).substr(used_); }
-  Failure broken(Error error);
+  Result<void> exchange(std::string& out);
+  Result<bool> reads_stream(Clock::time_point deadline);
+  Failure broken(ErrorCode code, std::string message);
 
   Fd socket_;
   Duration patience_;
-  std::string buffer_;     // received
-  std::size_t used_ = 0;   // of buffer_
+  std::string buffer_;    // received
+  std::size_t used_ = 0;  // of buffer_
+  bool ended_ = false;    // nothing more will be received
 };
 
 }  // namespace berth
