@@ -12,9 +12,8 @@ namespace {
 bool names_this_server(std::string_view host, const TcpAccess& access,
                        std::string_view local_address) {
   return equal_ignoring_case(host, local_address) ||
-         std::any_of(access.hosts.begin(), access.hosts.end(), [&](const std::string& known) {
-           return equal_ignoring_case(host, known);
-         });
+         std::any_of(access.hosts.begin(), access.hosts.end(),
+                     [&](const std::string& known) { return equal_ignoring_case(host, known); });
 }
 
 bool has_token(std::string_view authorization, std::string_view token) {

@@ -108,11 +108,10 @@ Result<short> HttpClient::wait(short events, Clock::time_point deadline) {
       return state.revents;
     }
     if (ready == 0 && Clock::now() >= end) {
-      return is_patient
-                 ? broken(ErrorCode::Timeout, "the time is over")
-                 : broken(ErrorCode::Unavailable,
-                          fmt::format("the daemon has not answered for {:.0f} s; {}",
-                                      to_seconds(patience_), kCheck));
+      return is_patient ? broken(ErrorCode::Timeout, "the time is over")
+                        : broken(ErrorCode::Unavailable,
+                                 fmt::format("the daemon has not answered for {:.0f} s; {}",
+                                             to_seconds(patience_), kCheck));
     }
     if (ready < 0 && errno != EINTR) {
       return broken(ErrorCode::Unavailable, "cannot wait for the daemon");
@@ -146,7 +145,8 @@ Result<void> HttpClient::receive(Clock::time_point deadline) {
 /// A daemon that hangs up has perhaps said why: that is for the reader to find.
 Result<void> HttpClient::push(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t put = ::send(socket_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t put =
+        ::send(socket_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put >= 0) {
       text.remove_prefix(static_cast<std::size_t>(put));
     } else if (errno == EAGAIN) {
@@ -275,7 +275,8 @@ Result<void> HttpClient::send_all(
 /// Sends some of `out` or receives something, whichever is possible: waiting for only one of them
 /// while the daemon waits for the other would last for ever.
 Result<void> HttpClient::exchange(std::string& out) {
-  const Result<short> ready = wait(out.empty() ? POLLIN : POLLIN | POLLOUT, Clock::time_point::max());
+  const Result<short> ready =
+      wait(out.empty() ? POLLIN : POLLIN | POLLOUT, Clock::time_point::max());
   if (!ready) {
     return Failure(ready.error());
   }
@@ -305,9 +306,8 @@ Result<void> HttpClient::follow(std::string_view target, std::string_view last_e
     return pushed;
   }
   const Clock::time_point start = Clock::now();
-  const Clock::time_point deadline = at_most > Clock::time_point::max() - start
-                                         ? Clock::time_point::max()
-                                         : start + at_most;
+  const Clock::time_point deadline =
+      at_most > Clock::time_point::max() - start ? Clock::time_point::max() : start + at_most;
   const Result<bool> is_stream = reads_stream(deadline);
   if (!is_stream) {
     return Failure(is_stream.error());

@@ -44,8 +44,8 @@ class HttpClient {
                         const std::function<void(std::size_t index, HttpReply reply)>& on_reply);
 
   /// Reads a stream of server-sent events until `on_event` returns false (the connection is used up
-  /// then), the server ends it, or, with ErrorCode::Timeout, `at_most` has passed. An answer that is
-  /// no stream is ErrorCode::Refused with its body as the message.
+  /// then), the server ends it, or, with ErrorCode::Timeout, `at_most` has passed. An answer that
+  /// is no stream is ErrorCode::Refused with its body as the message.
   Result<void> follow(std::string_view target, std::string_view last_event_id,
                       const EventReader::OnEvent& on_event, Duration at_most = kForever);
 

@@ -249,8 +249,7 @@ void HttpConnection::take_request() {
   const bool keep_alive = head.keep_alive;
   reader_.reset();
   no_more_ = !keep_alive;
-  const std::uint64_t number =
-      add_place(request.method == "HEAD", keep_alive, request.body.size());
+  const std::uint64_t number = add_place(request.method == "HEAD", keep_alive, request.body.size());
   host_.handle(std::move(request),
                std::make_unique<ResponderOfConnection>(weak_from_this(), number));
 }
@@ -345,8 +344,7 @@ bool HttpConnection::send_event(std::uint64_t number, std::uint64_t id, std::str
 }
 
 void HttpConnection::end_stream(std::uint64_t number) {
-  if (Place* place = find(number);
-      place != nullptr && place->state == Place::State::Streaming) {
+  if (Place* place = find(number); place != nullptr && place->state == Place::State::Streaming) {
     place->state = Place::State::Ready;
     ready_bytes_ += place->output.size();
     advance();
@@ -384,6 +382,7 @@ void HttpConnection::wait_writable() {
   if (closed_ || std::exchange(waiting_writable_, true)) {
     return;
   }
+  restart_clock();
   socket_.async_wait(Descriptor::wait_write, [self = shared_from_this()](error_code error) {
     self->waiting_writable_ = false;
     if (!error) {
@@ -463,7 +462,7 @@ void HttpConnection::tick(Clock::time_point now) {
   if (closed_ || now < deadline_) {
     return;
   }
-  if (draining_ || unsent() > 0) {
+  if (draining_ || waiting_writable_) {
     close();  // it does not read
   } else if (line_.empty() && reader_.started()) {
     refuse(408, "the request took too long to arrive");

@@ -194,8 +194,8 @@ class HttpServer::Impl : public ConnectionHost, public std::enable_shared_from_t
 };
 
 std::optional<std::string_view> HttpRequest::parameter(std::string_view name) const {
-  const auto found =
-      std::find_if(query.begin(), query.end(), [&](const auto& item) { return item.first == name; });
+  const auto found = std::find_if(query.begin(), query.end(),
+                                  [&](const auto& item) { return item.first == name; });
   return found == query.end() ? std::nullopt : std::optional<std::string_view>(found->second);
 }
 

@@ -21,8 +21,8 @@ namespace berth {
 
 /// Who asks.
 struct Peer {
-  bool local = false;                    // by the Unix socket: uid is the kernel's word
-  uid_t uid = static_cast<uid_t>(-1);    // nobody's, over TCP
+  bool local = false;                  // by the Unix socket: uid is the kernel's word
+  uid_t uid = static_cast<uid_t>(-1);  // nobody's, over TCP
 };
 
 struct HttpRequest {
@@ -63,8 +63,8 @@ class Responder {
   virtual std::shared_ptr<EventStream> stream() = 0;
 };
 
-/// Requests of one connection may come many at once: each goes to the handler as it arrives, and the
-/// answers leave in the order of the requests, whatever the order they are given in.
+/// Requests of one connection may come many at once: each goes to the handler as it arrives, and
+/// the answers leave in the order of the requests, whatever the order they are given in.
 class HttpServer {
  public:
   /// Called on the loop's thread, in a batch; must not destroy the server.
@@ -73,9 +73,9 @@ class HttpServer {
   struct Limits {
     std::size_t header_bytes = 16 * 1024;
     std::size_t body_bytes = 256 * 1024 * 1024;
-    std::size_t connections = 2000;              // more wait in the kernel until one goes
-    Duration idle = std::chrono::seconds(60);    // between requests, and for a request to arrive
-    std::size_t unsent_bytes = 4 * 1024 * 1024;  // per event stream
+    std::size_t connections = 2000;                 // more wait in the kernel until one goes
+    Duration idle = std::chrono::seconds(60);       // between requests, and for a request to arrive
+    std::size_t unsent_bytes = 4 * 1024 * 1024;     // per event stream
     Duration heartbeat = std::chrono::seconds(15);  // a comment on each event stream
   };
 

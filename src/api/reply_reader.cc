@@ -11,8 +11,7 @@ namespace {
 constexpr std::size_t kMaxHead = 64 * 1024;
 
 Failure not_http() {
-  return fail(ErrorCode::Unavailable,
-              "what answers on the socket does not speak berth's protocol");
+  return fail(ErrorCode::Unavailable, "what answers on the socket does not speak berth's protocol");
 }
 
 template <class Number>

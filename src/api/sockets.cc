@@ -38,8 +38,8 @@ Result<void> clear_path(const std::string& path, const UnixAddress& address) {
                            : fail_errno(fmt::format("cannot look at {}", path), errno);
   }
   if (!S_ISSOCK(file.st_mode)) {
-    return fail(ErrorCode::Refused, fmt::format("{} is in the way and is not a socket; move it away",
-                                                path));
+    return fail(ErrorCode::Refused,
+                fmt::format("{} is in the way and is not a socket; move it away", path));
   }
   if (somebody_listens(address)) {
     return fail(ErrorCode::Refused, fmt::format("a daemon is listening on {} already", path));
@@ -73,8 +73,9 @@ Result<HostAndPort> split_address(const std::string& address) {
       whole ? parse_integer(std::string_view(address).substr(colon + 1), "port")
             : Result<std::int64_t>(-1);
   if (!port || *port < 0 || *port > 65535) {
-    return fail(ErrorCode::Usage,
-                fmt::format("'{}' is not HOST:PORT, such as 127.0.0.1:8750 or [::1]:8750", address));
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("'{}' is not HOST:PORT, such as 127.0.0.1:8750 or [::1]:8750", address));
   }
   return HostAndPort{address.substr(0, colon), address.substr(colon + 1)};
 }
@@ -141,8 +142,7 @@ Result<TcpListener> listen_on_tcp(const std::string& address, bool force) {
     return Failure(parts.error());
   }
   const bool bracketed = parts->host.front() == '[';
-  const std::string bare =
-      bracketed ? parts->host.substr(1, parts->host.size() - 2) : parts->host;
+  const std::string bare = bracketed ? parts->host.substr(1, parts->host.size() - 2) : parts->host;
   addrinfo hints{};
   hints.ai_family = bracketed ? AF_INET6 : AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -170,9 +170,9 @@ Result<TcpListener> listen_on_tcp(const std::string& address, bool force) {
       ::getsockname(out.fd.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
     return fail_errno(fmt::format("cannot listen on {}", address), errno);
   }
-  out.port = ntohs(bound.ss_family == AF_INET
-                       ? reinterpret_cast<const sockaddr_in*>(&bound)->sin_port
-                       : reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port);
+  out.port =
+      ntohs(bound.ss_family == AF_INET ? reinterpret_cast<const sockaddr_in*>(&bound)->sin_port
+                                       : reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port);
   return out;
 }
 

@@ -49,8 +49,8 @@ class TempFolder {
 /// A loop on its own thread with a server on a Unix socket.
 class TestServer {
  public:
-  explicit TestServer(HttpServer::Handler handler, HttpServer::Limits limits = {},
-                      Loop::Call before_wait = [] {})
+  explicit TestServer(
+      HttpServer::Handler handler, HttpServer::Limits limits = {}, Loop::Call before_wait = [] {})
       : server_(std::in_place, loop_, std::move(handler), limits) {
     const Result<void> listening = server_->listen_unix(path(), false);
     EXPECT_TRUE(listening.has_value()) << listening.error().message;
@@ -130,10 +130,10 @@ class RawClient {
   int fd() const { return socket_.get(); }
 
   /// Returns how much was taken before the server hung up.
-  std::size_t write(std::string_view text) const {
+  std::size_t write(std::string_view bytes) const {
     std::size_t sent = 0;
-    while (sent < text.size()) {
-      const ssize_t put = ::send(fd(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    while (sent < bytes.size()) {
+      const ssize_t put = ::send(fd(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
       if (put < 0) {
         break;
       }
