@@ -5,11 +5,13 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/loop.h"
@@ -19,8 +21,8 @@ namespace berth {
 
 /// Who asks.
 struct Peer {
-  bool local = true;  // by the Unix socket: uid is the kernel's word
-  uid_t uid = 0;
+  bool local = false;                  // by the Unix socket: uid is the kernel's word
+  uid_t uid = static_cast<uid_t>(-1);  // nobody's, over TCP
 };
 
 struct HttpRequest {
@@ -39,6 +41,7 @@ struct HttpResponse {
   int status = 200;
   std::string type = "application/json";
   std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  // further ones, such as Allow
 };
 
 /// An open stream of server-sent events. Writing never blocks: a client that does not read is cut
@@ -46,12 +49,12 @@ struct HttpResponse {
 class EventStream {
  public:
   virtual ~EventStream() = default;
-  /// False when the client has gone or is too slow.
+  /// False when the client has gone or is too slow; then it stays so.
   virtual bool send(std::uint64_t id, std::string_view event, std::string_view data) = 0;
 };
 
-/// Exactly one of these answers a request, now or later, on the loop's thread. Dropping it answers
-/// 500.
+/// Exactly one of these answers a request, now or later, on the loop's thread; one call of either
+/// kind. Dropping it answers 500. Nothing happens if the client or the server has gone meanwhile.
 class Responder {
  public:
   virtual ~Responder() = default;
@@ -60,31 +63,37 @@ class Responder {
   virtual std::shared_ptr<EventStream> stream() = 0;
 };
 
+/// Requests of one connection may come many at once: each goes to the handler as it arrives, and
+/// the answers leave in the order of the requests, whatever the order they are given in.
 class HttpServer {
  public:
+  /// Called on the loop's thread, in a batch; must not destroy the server.
   using Handler = std::function<void(HttpRequest, std::unique_ptr<Responder>)>;
 
   struct Limits {
     std::size_t header_bytes = 16 * 1024;
     std::size_t body_bytes = 256 * 1024 * 1024;
-    std::size_t connections = 2000;
-    Duration idle = std::chrono::seconds(60);    // between requests, and for a request to arrive
-    std::size_t unsent_bytes = 4 * 1024 * 1024;  // per event stream
+    std::size_t connections = 2000;                 // more wait in the kernel until one goes
+    Duration idle = std::chrono::seconds(60);       // between requests, and for a request to arrive
+    std::size_t unsent_bytes = 4 * 1024 * 1024;     // per event stream
+    Duration heartbeat = std::chrono::seconds(15);  // a comment on each event stream
   };
 
   HttpServer(Loop& loop, Handler handler, Limits limits);
   HttpServer(Loop& loop, Handler handler) : HttpServer(loop, std::move(handler), Limits()) {}
+  /// Closes every connection at once.
   ~HttpServer();
 
   /// Mode 0600 unless `others` may connect too. A socket file that nobody listens on is replaced.
   Result<void> listen_unix(const std::string& path, bool others);
-  /// `address` is HOST:PORT. Every request must carry the token, name a Host that is this address
-  /// or a loopback name, and come from no foreign Origin. Beyond loopback only with `force`.
+  /// `address` is HOST:PORT; returns the port, which the system chooses for port 0. Every request
+  /// must carry the token, name a Host that is this address or a loopback name, and come from no
+  /// foreign Origin. Beyond loopback only with `force`.
   Result<int> listen_tcp(const std::string& address, const std::string& token, bool force);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  class Impl;
+  std::shared_ptr<Impl> impl_;  // its timer holds it weakly
 };
 
 }  // namespace berth

@@ -15,18 +15,24 @@ class Loop {
 
   Loop();
   ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
 
   /// Until stop(). After each batch of calls, before it sleeps, it calls `before_wait`: the place
-  /// to commit once for all that the batch did.
+  /// to commit once for all that the batch did. A batch is bounded, so a flood of calls cannot put
+  /// the commit off. HTTP answers given in a batch leave after its `before_wait`, never earlier: an
+  /// answer that a client has seen is committed.
   void run(Call before_wait);
+  /// run() ends after the present batch, its `before_wait` and the answers to it.
   void stop();
 
   /// From any thread.
   void post(Call call);
 
-  /// Calls `on_readable` while `fd` can be read, until unwatch(). The descriptor stays the
-  /// caller's.
+  /// Calls `on_readable` while `fd` can be read (or has hung up), until unwatch(). The descriptor
+  /// stays the caller's, who unwatches it before closing it. A descriptor has one watch.
   void watch(int fd, Call on_readable);
+  /// Also from within `on_readable`. Nothing happens if `fd` is not watched.
   void unwatch(int fd);
 
   /// One alarm; setting it again replaces it. kForever: none.

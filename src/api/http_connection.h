@@ -1,0 +1,119 @@
+// HttpConnection: one client of HttpServer. Requests are taken from the socket as fast as they come
+// and put in a line; answers leave in the order of that line, all that are ready in one write. It
+// holds what the client does not read within limits: past them it takes no more requests, and cuts
+// an event stream off.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "api/access.h"
+#include "api/http_server.h"
+#include "api/loop_native.h"
+#include "api/request_reader.h"
+#include "base/fd.h"
+
+namespace berth {
+
+class HttpConnection;
+
+/// What a connection needs of its server. Outlives every connection that is not closed.
+class ConnectionHost {
+ public:
+  virtual void handle(HttpRequest request, std::unique_ptr<Responder> responder) = 0;
+  virtual void closed(HttpConnection& connection) = 0;
+
+ protected:
+  ~ConnectionHost() = default;
+};
+
+/// Shared between the server and the calls that the loop still owes it; responders and streams hold
+/// it weakly.
+class HttpConnection : public Flushable, public std::enable_shared_from_this<HttpConnection> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `access` is null on a Unix socket, whose mode decides who comes in.
+  HttpConnection(Loop::Native& loop, ConnectionHost& host, const HttpServer::Limits& limits,
+                 Fd socket, Peer peer, std::shared_ptr<const TcpAccess> access);
+
+  void start() { wait_readable(); }
+  void flush() override;
+  /// Now and then: heartbeats and time-outs.
+  void tick(Clock::time_point now);
+  void close();
+
+  /// For responders and streams; `number` is the request's place in the line.
+  void respond(std::uint64_t number, const HttpResponse& response);
+  bool start_stream(std::uint64_t number);
+  bool send_event(std::uint64_t number, std::uint64_t id, std::string_view event,
+                  std::string_view data);
+  void end_stream(std::uint64_t number);
+
+ private:
+  /// A request that has not been answered in full, in the line.
+  struct Place {
+    enum class State { Waiting, Ready, Streaming };
+    State state = State::Waiting;
+    bool head_only = false;  // HEAD: no body
+    bool keep_alive = true;
+    std::size_t body_bytes = 0;
+    std::string output;  // used only while others are in front
+  };
+
+  void wait_readable();
+  void wait_writable();
+  void receive();
+  void end_of_input();
+  void resume();
+
+  void process();
+  void take_head(bool more_is_here);
+  void take_request();
+  void refuse(int status, std::string_view message);
+  std::uint64_t add_place(bool head_only, bool keep_alive, std::size_t body_bytes);
+
+  Place* find(std::uint64_t number);
+  std::string& output_of(Place& place);
+  void advance();
+  void flush_later();
+  bool send_some();
+  void finish();
+  bool is_streaming() const;
+  bool is_congested() const;
+  std::size_t unsent() const { return output_.size() - sent_; }
+  void restart_clock();
+
+  Loop::Native& loop_;
+  ConnectionHost& host_;
+  const HttpServer::Limits& limits_;
+  boost::asio::posix::stream_descriptor socket_;
+  const Peer peer_;
+  const std::shared_ptr<const TcpAccess> access_;
+  std::string local_address_;  // over TCP
+
+  std::string input_;  // received but not parsed
+  RequestReader reader_;
+  std::deque<Place> line_;
+  std::uint64_t first_ = 0;      // the number of line_.front()
+  std::size_t body_bytes_ = 0;   // of requests that wait for their answer
+  std::size_t ready_bytes_ = 0;  // answers that wait for those in front
+  std::string output_;
+  std::size_t sent_ = 0;  // of output_
+
+  Clock::time_point deadline_;   // for the next thing that is due from the client
+  Clock::time_point heartbeat_;  // the next
+  bool waiting_readable_ = false;
+  bool waiting_writable_ = false;
+  bool will_flush_ = false;
+  bool paused_ = false;       // congested with more input at hand
+  bool no_more_ = false;      // requests are taken; what comes is thrown away
+  bool ending_ = false;       // the last answer is in output_
+  bool drain_first_ = false;  // before closing, because unread input would destroy the answer
+  bool draining_ = false;
+  bool ended_ = false;  // the client sends no more
+  bool closed_ = false;
+};
+
+}  // namespace berth

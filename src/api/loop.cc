@@ -1,0 +1,117 @@
+#include "api/loop.h"
+
+#include <algorithm>
+
+#include "api/loop_native.h"
+#include "base/check.h"
+
+namespace berth {
+namespace {
+
+using boost::system::error_code;
+using Descriptor = boost::asio::posix::stream_descriptor;
+
+constexpr std::size_t kBatch = 256;
+/// Far enough to be never, near enough not to overflow the clock.
+constexpr Duration kLongest = std::chrono::hours(24 * 365);
+
+}  // namespace
+
+/// Shared between the table and the pending wait, which may complete after unwatch().
+struct Loop::Native::Watch : std::enable_shared_from_this<Watch> {
+  Watch(boost::asio::io_context& context, Call call)
+      : descriptor(context), on_readable(std::move(call)) {}
+
+  void wait() {
+    descriptor.async_wait(Descriptor::wait_read, [self = shared_from_this()](error_code error) {
+      if (error || !self->live) {
+        return;
+      }
+      self->on_readable();
+      if (self->live) {
+        self->wait();
+      }
+    });
+  }
+
+  Descriptor descriptor;
+  Call on_readable;
+  bool live = true;
+};
+
+void Loop::Native::run_batch() {
+  std::size_t ran = to_flush.empty() ? context.run_one() : context.poll_one();
+  while (ran < kBatch && !stopping && context.poll_one() == 1) {
+    ++ran;
+  }
+}
+
+void Loop::Native::flush() {
+  // What is added meanwhile belongs to the next batch.
+  std::vector<std::shared_ptr<Flushable>> items;
+  items.swap(to_flush);
+  for (const std::shared_ptr<Flushable>& item : items) {
+    item->flush();
+  }
+  items.clear();
+  if (to_flush.empty()) {
+    to_flush.swap(items);  // keeps the memory
+  }
+}
+
+Loop::Loop() : native_(std::make_unique<Native>()) {}
+
+Loop::~Loop() {
+  while (!native_->watches.empty()) {
+    unwatch(native_->watches.begin()->first);
+  }
+}
+
+void Loop::run(Call before_wait) {
+  while (!native_->stopping) {
+    native_->run_batch();
+    before_wait();
+    native_->flush();
+  }
+  native_->stopping = false;
+}
+
+void Loop::stop() { native_->stopping = true; }
+
+void Loop::post(Call call) { boost::asio::post(native_->context, std::move(call)); }
+
+void Loop::watch(int fd, Call on_readable) {
+  auto watch = std::make_shared<Native::Watch>(native_->context, std::move(on_readable));
+  error_code error;
+  watch->descriptor.assign(fd, error);
+  BERTH_CHECK(!error);
+  BERTH_CHECK(native_->watches.emplace(fd, watch).second);
+  watch->wait();
+}
+
+void Loop::unwatch(int fd) {
+  const auto found = native_->watches.find(fd);
+  if (found == native_->watches.end()) {
+    return;
+  }
+  found->second->live = false;
+  found->second->descriptor.release();
+  native_->watches.erase(found);
+}
+
+void Loop::set_alarm(Duration from_now, Call call) {
+  // A wait that has completed but not run yet cannot be cancelled; its number tells it is old.
+  const std::uint64_t number = ++native_->alarm_number;
+  native_->alarm.cancel();
+  if (from_now == kForever) {
+    return;
+  }
+  native_->alarm.expires_after(std::min(from_now, kLongest));
+  native_->alarm.async_wait([this, number, call = std::move(call)](error_code error) {
+    if (!error && number == native_->alarm_number) {
+      call();
+    }
+  });
+}
+
+}  // namespace berth

@@ -1,0 +1,47 @@
+// What is behind Loop, for the files of this folder that need Asio; no other header includes it.
+#pragma once
+
+// Boost 1.74's Asio uses std::exchange without including this.
+#include <utility>
+//
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "api/loop.h"
+
+namespace berth {
+
+/// Has output that leaves at the end of a batch.
+class Flushable {
+ public:
+  virtual ~Flushable() = default;
+  virtual void flush() = 0;
+};
+
+struct Loop::Native {
+  struct Watch;
+
+  /// Calls its flush() once, after the next before_wait. Shared, because what is to be flushed may
+  /// be dropped by its owner in the same batch.
+  void flush_later(std::shared_ptr<Flushable> item) { to_flush.push_back(std::move(item)); }
+
+  void run_batch();
+  void flush();
+
+  boost::asio::io_context context{1};  // one thread runs it; others may post
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
+      context.get_executor()};
+  boost::asio::steady_timer alarm{context};
+  std::uint64_t alarm_number = 0;
+  std::vector<std::shared_ptr<Flushable>> to_flush;
+  std::unordered_map<int, std::shared_ptr<Watch>> watches;
+  bool stopping = false;
+};
+
+}  // namespace berth

@@ -1,0 +1,59 @@
+// RequestReader: bytes in, HTTP/1.x requests out. It knows the grammar and the limits; sockets and
+// meaning are elsewhere. Beast stays behind this header.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace berth {
+
+/// What a request says before its body, as far as the server cares. Absent fields are "".
+struct RequestHead {
+  std::string method;
+  std::string target;  // as sent
+  std::string host;
+  std::string origin;
+  std::string authorization;
+  std::string last_event_id;
+  bool has_origin = false;  // an empty Origin is one, too
+  bool keep_alive = true;
+  bool expects_continue = false;
+};
+
+class RequestReader {
+ public:
+  struct Limits {
+    std::size_t header_bytes;
+    std::size_t body_bytes;
+  };
+
+  enum class Step {
+    NeedMore,  // than the input holds
+    Head,      // head() is complete: look at it before its body is read
+    Done,      // body() is complete, too; reset() before the next request
+    Failed,    // status() says why; nothing can follow
+  };
+
+  explicit RequestReader(Limits limits);
+  ~RequestReader();
+  RequestReader(const RequestReader&) = delete;
+  RequestReader& operator=(const RequestReader&) = delete;
+
+  /// Takes what it uses from the front of `input`; what it leaves comes again with more behind it.
+  Step read(std::string_view& input);
+
+  RequestHead& head();
+  std::string& body();
+  /// 400, 413 or 431.
+  int status() const;
+  /// Whether a part of a request has been taken.
+  bool started() const;
+  void reset();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace berth

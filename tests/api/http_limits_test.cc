@@ -1,0 +1,241 @@
+// What clients may do wrong without harm to the server or to others.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <deque>
+
+#include "base/random.h"
+#include "fixture.h"
+
+namespace berth {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Malformed requests: the answer is 400 and the end of the connection.
+struct BadCase {
+  const char* name;
+  std::string request;
+  int status;
+};
+
+class BadRequests : public ::testing::TestWithParam<BadCase> {};
+
+TEST_P(BadRequests, AreRefusedAndClosed) {
+  TestServer server(echo);
+  RawClient client = RawClient::to_path(server.start().path());
+  client.write(GetParam().request);
+  EXPECT_EQ(client.reply().status, GetParam().status);
+  EXPECT_EQ(client.read_to_end(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Api, BadRequests,
+    ::testing::Values(
+        BadCase{"garbage", "\x16\x03\x01 hello\r\n\r\n", 400},
+        BadCase{"no_version", "GET /\r\n\r\n", 400},
+        BadCase{"http2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400},
+        BadCase{"bad_target", "GET /%zz HTTP/1.1\r\n\r\n", 400},
+        BadCase{"absolute_target", "GET http://a/ HTTP/1.1\r\n\r\n", 400},
+        BadCase{"bad_field", "GET / HTTP/1.1\r\nbad field: x\r\n\r\n", 400},
+        BadCase{"two_hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
+        BadCase{"bad_length", "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400},
+        BadCase{"two_lengths", "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+                400},
+        BadCase{"length_and_chunks",
+                "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
+        BadCase{"other_coding", "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400},
+        BadCase{"bad_chunk", "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
+        BadCase{"large_header", "GET / HTTP/1.1\r\nX: " + std::string(1 << 20, 'x') + "\r\n\r\n",
+                431},
+        BadCase{"large_target", "GET /" + std::string(1 << 20, 'x') + " HTTP/1.1\r\n\r\n", 431},
+        BadCase{
+            "endless_chunk_extension",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + std::string(1 << 20, 'x'),
+            431}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(HttpLimits, ManySmallHeadersCountTogether) {
+  TestServer server(echo);
+  RawClient client = RawClient::to_path(server.start().path());
+  std::string request = "GET / HTTP/1.1\r\n";
+  for (int i = 0; i < 300; ++i) {  // each arrives by itself
+    client.write(request);
+    request = "X-" + std::to_string(i) + ": " + std::string(100, 'x') + "\r\n";
+    server.on_loop([] {});
+  }
+  EXPECT_EQ(client.reply().status, 431);
+}
+
+TEST(HttpLimits, ALargeBodyIsRefusedWithAnAnswer) {
+  HttpServer::Limits limits;
+  limits.body_bytes = 1 << 20;
+  TestServer server(echo, limits);
+  server.start();
+  const std::string body(10 << 20, 'x');
+  HttpClient client = server.client();
+  const Result<HttpReply> reply = client.send("POST", "/", body);
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_EQ(reply->status, 413);
+  EXPECT_FALSE(client.send("GET", "/", "").has_value());
+  RawClient chunked = RawClient::to_path(server.path());
+  chunked.write("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\na00000\r\n");
+  chunked.write(body);
+  EXPECT_EQ(chunked.reply().status, 413);
+  EXPECT_EQ(server.client().send("POST", "/", std::string(1 << 20, 'x'))->status, 200);
+}
+
+TEST(HttpLimits, ASlowClientIsTimedOutAndDisturbsNobody) {
+  HttpServer::Limits limits;
+  limits.idle = std::chrono::milliseconds(200);
+  TestServer server(echo, limits);
+  server.start();
+  RawClient slow = RawClient::to_path(server.path());
+  RawClient silent = RawClient::to_path(server.path());
+  const std::string_view request = "GET /a-long-way HTTP/1.1\r\nHost: localhost\r\nX: ";
+  const auto start = Clock::now();
+  std::size_t sent = 0;
+  int answered = 0;
+  pollfd state{slow.fd(), POLLIN, 0};
+  while (::poll(&state, 1, 5) == 0 && Clock::now() - start < kDeadline) {  // a byte every 5 ms
+    slow.write(sent < request.size() ? request.substr(sent, 1) : "x");
+    ++sent;
+    const Result<HttpReply> reply = server.client().send("GET", "/", "");
+    answered += reply.has_value() && reply->status == 200 ? 1 : 0;
+  }
+  EXPECT_EQ(static_cast<std::size_t>(answered), sent);
+  EXPECT_EQ(slow.reply().status, 408);
+  EXPECT_EQ(silent.read_to_end(), "");
+}
+
+TEST(HttpLimits, ARequestThatWaitsForItsAnswerIsNotTimedOut) {
+  HttpServer::Limits limits;
+  limits.idle = std::chrono::milliseconds(20);
+  std::unique_ptr<Responder> kept;
+  TestServer server([&](const HttpRequest&,
+                        std::unique_ptr<Responder> responder) { kept = std::move(responder); },
+                    limits);
+  RawClient client = RawClient::to_path(server.start().path());
+  client.write("GET / HTTP/1.1\r\n\r\n");
+  // Others come and are timed out, several times over.
+  for (int i = 0; i < 3; ++i) {
+    RawClient::to_path(server.path()).read_to_end();
+  }
+  server.on_loop([&] { kept->respond({}); });
+  EXPECT_EQ(client.reply().status, 200);
+}
+
+TEST(HttpLimits, AThousandConnectionsLeaveRoomForAnother) {
+  rlimit files{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  if (files.rlim_max < 2500) {
+    GTEST_SKIP() << "too few descriptors";
+  }
+  files.rlim_cur = std::max<rlim_t>(files.rlim_cur, 2500);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  TestServer server(echo);
+  server.start();
+  std::deque<RawClient> clients;
+  for (int i = 0; i < 1000; ++i) {
+    clients.push_back(RawClient::to_path(server.path()));
+    clients.back().write("GET /half HTTP/1.1\r\nX: ");
+  }
+  const auto start = Clock::now();
+  ASSERT_TRUE(server.client().send("GET", "/", "").has_value());
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(2));
+  for (RawClient& client : clients) {
+    client.write("y\r\n\r\n");
+  }
+  for (RawClient& client : clients) {
+    ASSERT_EQ(client.reply().body, "GET /half ");
+  }
+}
+
+TEST(HttpLimits, ConnectionsAboveTheLimitWaitTheirTurn) {
+  HttpServer::Limits limits;
+  limits.connections = 2;
+  TestServer server(echo, limits);
+  server.start();
+  std::optional<HttpClient> first = server.client();
+  HttpClient second = server.client();
+  ASSERT_TRUE(first->send("GET", "/1", "").has_value());
+  ASSERT_TRUE(second.send("GET", "/2", "").has_value());
+  RawClient third = RawClient::to_path(server.path());
+  third.write("GET /3 HTTP/1.1\r\n\r\n");
+  ASSERT_TRUE(second.send("GET", "/2", "").has_value());
+  pollfd state{third.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&state, 1, 0), 0);
+  first.reset();
+  EXPECT_EQ(third.reply().body, "GET /3 ");
+}
+
+/// Requests that nearly are: pieces of real ones, mixed and damaged.
+std::string garbage(Random& random) {
+  constexpr std::string_view kPieces[] = {"GET ",
+                                          "POST ",
+                                          "/v1/jobs",
+                                          "?a=%4",
+                                          " HTTP/1.1",
+                                          " HTTP/9.9",
+                                          "\r\n",
+                                          "\r\n\r\n",
+                                          "\n",
+                                          "Host: x",
+                                          "Host:",
+                                          "Content-Length: ",
+                                          "99999999999",
+                                          "-1",
+                                          "5",
+                                          "Transfer-Encoding: chunked",
+                                          "ffffffffffffffff",
+                                          "0\r\n\r\n",
+                                          ": ",
+                                          "\t folded",
+                                          "Connection: close",
+                                          "Expect: 100-continue",
+                                          "Authorization: Bearer ",
+                                          "a;b=\"c\"",
+                                          "3\r\nabc\r\n",
+                                          "%00",
+                                          " "};
+  std::string out = random.below(2) == 0 ? "" : "GET / HTTP/1.1\r\n";
+  const std::uint64_t pieces = 1 + random.below(12);
+  for (std::uint64_t i = 0; i < pieces; ++i) {
+    if (random.below(8) == 0) {
+      out += static_cast<char>(random.below(256));
+    } else {
+      out += kPieces[random.below(std::size(kPieces))];
+    }
+  }
+  if (random.below(4) == 0) {
+    out[random.below(out.size())] = static_cast<char>(random.below(256));
+  }
+  return out;
+}
+
+TEST(HttpLimits, GarbageDoesNotBringTheServerDown) {
+  std::atomic<int> handled = 0;
+  TestServer server([&](const HttpRequest&, std::unique_ptr<Responder> responder) {
+    ++handled;
+    responder->respond({});
+  });
+  server.start();
+  Random random(20240607);
+  for (int i = 0; i < 10000; ++i) {
+    RawClient client = RawClient::to_path(server.path());
+    const std::string text = garbage(random);
+    const std::size_t cut = random.below(text.size() + 1);
+    client.write(std::string_view(text).substr(0, cut));
+    client.write(std::string_view(text).substr(cut));
+    client.end_writing();
+    client.read_to_end();
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << i << ": " << text;
+  }
+  EXPECT_GT(handled, 0);
+  const Result<HttpReply> reply = server.client().send("GET", "/", "");
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->status, 200);
+}
+
+}  // namespace
+}  // namespace berth
