@@ -86,11 +86,15 @@ std::string own_cgroup_directory(const std::string& proc) {
   return "";
 }
 
-Cgroup::Cgroup(std::string path) : path_(std::move(path)) {
-  if (::mkdir(path_.c_str(), 0755) == 0 || errno == EEXIST) {
-    directory_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    events_ = Fd(::open((path_ + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
-  }
+std::unique_ptr<Cgroup> Cgroup::create(std::string path) {
+  return ::mkdir(path.c_str(), 0755) == 0 ? open(std::move(path)) : nullptr;
+}
+
+std::unique_ptr<Cgroup> Cgroup::open(std::string path) {
+  std::unique_ptr<Cgroup> cgroup(new Cgroup(std::move(path)));
+  cgroup->directory_ = Fd(::open(cgroup->path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  cgroup->events_ = Fd(::open((cgroup->path_ + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
+  return cgroup->directory_ && cgroup->events_ ? std::move(cgroup) : nullptr;
 }
 
 Cgroup::~Cgroup() { ::rmdir(path_.c_str()); }
@@ -130,7 +134,8 @@ std::unique_ptr<CgroupPool> CgroupPool::make(const std::string& proc) {
   }
   remove_abandoned(own);
   std::unique_ptr<CgroupPool> pool(new CgroupPool(fmt::format("{}/berth-{}", own, ::getpid())));
-  if (::mkdir(pool->folder_.c_str(), 0755) != 0) {
+  // A dead berth had our number, as it does in every container, and its jobs still run there.
+  if (::mkdir(pool->folder_.c_str(), 0755) != 0 && errno != EEXIST) {
     return nullptr;
   }
   std::unique_ptr<Cgroup> first = pool->take();
@@ -153,8 +158,11 @@ std::unique_ptr<Cgroup> CgroupPool::take() {
     free_.pop_back();
     return cgroup;
   }
-  auto cgroup = std::make_unique<Cgroup>(fmt::format("{}/{}", folder_, made_++));
-  return cgroup->directory_fd() >= 0 ? std::move(cgroup) : nullptr;
+  std::unique_ptr<Cgroup> cgroup;
+  do {
+    cgroup = Cgroup::create(fmt::format("{}/{}", folder_, made_++));
+  } while (cgroup == nullptr && errno == EEXIST);
+  return cgroup;
 }
 
 void CgroupPool::give_back(std::unique_ptr<Cgroup> cgroup) {

@@ -16,12 +16,16 @@ namespace berth {
 /// The cgroup of one running job.
 class Cgroup {
  public:
-  /// An empty `path` means that it could not be made; then directory_fd() is -1.
-  explicit Cgroup(std::string path);
+  /// A new one; nothing, and errno, where that is not possible or the path is taken.
+  static std::unique_ptr<Cgroup> create(std::string path);
+  /// One that is there already; nothing where it is not.
+  static std::unique_ptr<Cgroup> open(std::string path);
+  /// Removes it, unless processes are left in it.
   ~Cgroup();
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
+  const std::string& path() const { return path_; }
   int directory_fd() const { return directory_.get(); }
   bool populated() const;
   std::vector<pid_t> processes() const;
@@ -32,6 +36,8 @@ class Cgroup {
   bool killed() const { return killed_; }
 
  private:
+  explicit Cgroup(std::string path) : path_(std::move(path)) {}
+
   std::string path_;
   Fd directory_;
   Fd events_;

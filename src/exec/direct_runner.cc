@@ -104,6 +104,7 @@ void DirectRunner::prepare(Process& process) {
   plan.stdin_fd = null_.get();
   plan.stdout_fd = launch.stdout_fd;
   plan.stderr_fd = launch.stderr_fd;
+  plan.death_signal = SIGTERM;
 }
 
 Result<pid_t> DirectRunner::start(Launch launch) {
@@ -149,17 +150,8 @@ void DirectRunner::stop(JobId job, StopSignal signal) {
       ::kill(member, SIGTERM);
     }
   } else {
-    // Its number cannot be anyone else's: we have not reaped it. The group does not exist yet while
-    // the child is on its way to exec.
-    if (::kill(-process.pid, number_of(signal)) != 0) {
-      ::kill(process.pid, number_of(signal));
-    }
-    for (const Relative& relative : descendants(process.pid)) {
-      // The group has had the signal already; TERM twice would look like two requests.
-      if (::getpgid(relative.pid) != process.pid) {
-        signal_relative(relative, number_of(signal));
-      }
-    }
+    // Its number cannot be anyone else's: we have not reaped it.
+    signal_tree(process.pid, process.pid, number_of(signal));
     signal_adopted(marks(job), number_of(signal));
   }
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +11,10 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/fd.h"
+#include "exec/process_identity.h"
 
 namespace berth {
 namespace {
@@ -97,12 +99,64 @@ std::vector<Relative> marked(const std::string& mark) {
   return found;
 }
 
-void signal_relative(const Relative& relative, int signal) {
+bool signal_relative(const Relative& relative, int signal) {
   // The descriptor pins the process; only then is it certain whose number this is.
-  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, relative.pid, 0)));
-  if (process && parent_of(relative.pid) == relative.parent) {
-    ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0);
+  const Fd process = open_pid(relative.pid);
+  return process && parent_of(relative.pid) == relative.parent &&
+         signal_process(process.get(), signal);
+}
+
+bool signal_tree(pid_t root, pid_t group, int signal) {
+  bool reached = false;
+  if (group > 0) {
+    // The group does not exist yet while its leader is on its way to exec.
+    reached = ::kill(-group, signal) == 0 || ::kill(group, signal) == 0;
   }
+  // A process that forks while the tree is walked has a child that this round missed.
+  constexpr int kRounds = 16;
+  std::set<pid_t> seen;
+  for (int round = 0; round < kRounds; ++round) {
+    bool found_more = false;
+    for (const Relative& relative : descendants(root)) {
+      if (!seen.insert(relative.pid).second) {
+        continue;
+      }
+      // The group has had the signal already; TERM twice would look like two requests.
+      if (relative.pid == group || (group > 0 && ::getpgid(relative.pid) == group)) {
+        continue;
+      }
+      found_more = true;
+      reached = signal_relative(relative, signal) || reached;
+    }
+    if (!found_more) {
+      break;
+    }
+  }
+  return reached;
+}
+
+std::vector<pid_t> holders(const std::string& path) {
+  std::vector<pid_t> found;
+  struct stat wanted {};
+  if (::stat(path.c_str(), &wanted) != 0) {
+    return found;
+  }
+  std::error_code ignored;
+  for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
+    const pid_t pid = std::atoi(process.path().filename().c_str());
+    if (pid <= 0) {
+      continue;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(process.path() / "fd", ignored)) {
+      struct stat open {};
+      if (::stat(entry.path().c_str(), &open) == 0 && open.st_dev == wanted.st_dev &&
+          open.st_ino == wanted.st_ino) {
+        found.push_back(pid);
+        break;
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace berth

@@ -27,7 +27,16 @@ bool has_marks(pid_t pid, const std::vector<std::string>& marks);
 /// Every other process that has the mark and is alive.
 std::vector<Relative> marked(const std::string& mark);
 
-/// Signals that process, never another one that got its number meanwhile.
-void signal_relative(const Relative& relative, int signal);
+/// Signals that process, never another one that got its number meanwhile. False when it is gone or
+/// not ours to signal.
+bool signal_relative(const Relative& relative, int signal);
+
+/// Signals each descendant of `root` once, also those that are born meanwhile; the process group
+/// `group` (0: none), which must not have lost its leader, is signalled as one. False when nobody was
+/// reached.
+bool signal_tree(pid_t root, pid_t group, int signal);
+
+/// The live processes that have this file open.
+std::vector<pid_t> holders(const std::string& path);
 
 }  // namespace berth

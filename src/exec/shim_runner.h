@@ -3,13 +3,20 @@
 // ends by the shims' process descriptors, never by polling, and after a restart finds them again
 // through the files in the job folder: a held lock, a pid with its start time and the boot id,
 // never a bare pid.
+//
+// All on one thread. What is promised, whatever is killed and whenever:
+// - an attempt (job and attempt number) runs at most once in a folder, however often it is asked for;
+// - each attempt ends in exactly one AttemptEnd per runner, with the true code or as Lost;
+// - while any process of an attempt may still run as its job, it has not ended.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "exec/attempt_record.h"
 #include "exec/runner.h"
 
 namespace berth {
@@ -21,14 +28,15 @@ struct AttemptEnd {
   enum class Kind { Exited, NotStarted, Lost } kind = Kind::Exited;
   int code = 0;
   int signal = 0;
-  int start_error = 0;      // errno of NotStarted
-  std::int64_t ended_at{};  // nanoseconds since 1970; 0 where unknown
+  int start_error = 0;                     // errno of NotStarted
+  StartStep start_step = StartStep::None;  // what it was about
+  std::int64_t ended_at{};                 // nanoseconds since 1970; 0 where unknown
 };
 
 struct AttemptStart {
   JobId job;
   std::uint16_t attempt = 0;
-  pid_t pid = 0;
+  pid_t pid = 0;  // of the job and its process group; 0 where an adopted one has not come to that
 };
 
 /// One attempt to start, for the shim.
@@ -45,26 +53,41 @@ struct ShimLaunch {
 
 class ShimRunner {
  public:
-  /// Starts the launcher. `folder` is for the records of running attempts and is this daemon's
-  /// alone.
-  static Result<std::unique_ptr<ShimRunner>> make(std::string folder);
+  struct Options {
+    bool use_cgroups = true;
+    std::string boot_id_path = "/proc/sys/kernel/random/boot_id";
+    /// How long make() waits for the launcher of a daemon that has just died.
+    std::chrono::milliseconds patience = std::chrono::seconds(10);
+  };
+  /// Starts the launcher; call it while the process is small and has one thread. `folder` is for the
+  /// records of running attempts and is this daemon's alone: an error while another has it.
+  static Result<std::unique_ptr<ShimRunner>> make(std::string folder, Options options);
+  static Result<std::unique_ptr<ShimRunner>> make(std::string folder) {
+    return make(std::move(folder), Options());
+  }
+  /// Leaves jobs running. What was asked for but not started is not, and leaves no trace.
   virtual ~ShimRunner() = default;
 
   /// What the folder tells of attempts that an earlier daemon started: those that still run are
-  /// adopted, those that ended meanwhile are reported by take_ends().
+  /// adopted, those that ended meanwhile are reported by take_ends(). An attempt that is in neither
+  /// never started, and may be started. To be called once, before start(). After a loss of power an
+  /// end that was forgotten may come back: who forgot it knows it.
   virtual std::vector<AttemptStart> adopt() = 0;
 
+  /// Queues the attempt; a job has one at a time. All else that can go wrong is told by its end.
   virtual Result<void> start(const ShimLaunch& launch) = 0;
+  // Jobs that have ended are left alone; for one that is being started the signal waits.
   virtual void stop(JobId job, StopSignal signal) = 0;
   virtual void pause(JobId job, bool stopped) = 0;  // SIGSTOP or SIGCONT to the whole tree
   virtual void send(JobId job, int signal) = 0;     // to the whole tree
 
-  /// Readable when take_starts() or take_ends() have something.
+  /// Readable when take_starts() or take_ends() may have something; call both then.
   virtual int event_fd() const = 0;
+  /// A start may be followed by a NotStarted end, but never comes after an end.
   virtual std::vector<AttemptStart> take_starts() = 0;
   virtual std::vector<AttemptEnd> take_ends() = 0;
 
-  /// The daemon has the end on disk: its record may go.
+  /// The daemon has the end on disk: its record may go. The number may not be used again.
   virtual void forget(JobId job, std::uint16_t attempt) = 0;
 };
 

@@ -16,12 +16,7 @@
 #include <utility>
 
 #include "base/check.h"
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define BERTH_UNSANITIZED __attribute__((no_sanitize_thread, no_sanitize_address, noinline))
-#else
-#define BERTH_UNSANITIZED
-#endif
+#include "exec/raw_syscall.h"
 
 namespace berth {
 namespace {
@@ -29,17 +24,6 @@ namespace {
 using ChildMain = void (*)(void*);
 
 #if defined(__x86_64__)
-
-BERTH_UNSANITIZED inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0,
-                                          long d = 0) {
-  long result;
-  register long r10 asm("r10") = d;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-               : "rcx", "r11", "memory");
-  return result;
-}
 
 /// The child starts on its new stack, where this function's frame is not: it goes on in `main` at
 /// once.
@@ -63,17 +47,6 @@ inline long raw_clone3(const clone_args* arguments, ChildMain main, void* argume
 
 #elif defined(__aarch64__)
 
-BERTH_UNSANITIZED inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0,
-                                          long d = 0) {
-  register long x8 asm("x8") = number;
-  register long x0 asm("x0") = a;
-  register long x1 asm("x1") = b;
-  register long x2 asm("x2") = c;
-  register long x3 asm("x3") = d;
-  asm volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-  return x0;
-}
-
 inline long raw_clone3(const clone_args* arguments, ChildMain main, void* argument) {
   register long x8 asm("x8") = SYS_clone3;
   register long x0 asm("x0") = reinterpret_cast<long>(arguments);
@@ -95,13 +68,21 @@ inline long raw_clone3(const clone_args* arguments, ChildMain main, void* argume
 }
 
 #else
-#error "spawn needs raw system calls for this architecture"
+#error "spawn needs a raw clone3 for this architecture"
 #endif
 
 BERTH_UNSANITIZED void child_main(void* argument) {
   auto* plan = static_cast<SpawnPlan*>(argument);
   raw_syscall(SYS_setpgid, 0, 0);
-  raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGTERM);
+  if (plan->death_signal != 0) {
+    raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, plan->death_signal);
+  }
+  if (plan->prepare != nullptr) {
+    plan->error = plan->prepare(plan->prepare_argument);
+    if (plan->error != 0) {
+      raw_syscall(SYS_exit_group, 127);
+    }
+  }
   const int wanted[] = {plan->stdin_fd, plan->stdout_fd, plan->stderr_fd};
   for (int target = 0; target < 3; ++target) {
     // Never one of 0..2 over another: the plan holds 0..2 in their own place or higher numbers.

@@ -37,7 +37,13 @@ struct SpawnPlan {
   int stdin_fd = 0;
   int stdout_fd = 1;
   int stderr_fd = 2;
-  /// errno of a failed exec, written by the child; the child then exits with 127.
+  /// Sent to the child when the thread that started it dies; 0 is none.
+  int death_signal = 0;
+  /// Called in the child before exec; it may make raw system calls only (raw_syscall.h). Returns an
+  /// errno, or 0 to go on.
+  int (*prepare)(void* argument) = nullptr;
+  void* prepare_argument = nullptr;
+  /// errno of a failed exec or prepare, written by the child; the child then exits with 127.
   int error = 0;
 
   /// Where the vectors' elements are, for the child: it may not even call their members, which a
@@ -46,8 +52,8 @@ struct SpawnPlan {
   char* const* environment_list = nullptr;
 };
 
-/// Starts a child in a process group of its own, which is sent TERM if this thread dies. With a
-/// `cgroup` directory descriptor (else -1) it is born inside that cgroup.
+/// Starts a child in a process group of its own. With a `cgroup` directory descriptor (else -1) it is
+/// born inside that cgroup.
 Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
 }  // namespace berth

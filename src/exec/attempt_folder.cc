@@ -1,0 +1,157 @@
+#include "exec/attempt_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <set>
+
+#include "base/failpoint.h"
+#include "base/paths.h"
+#include "exec/family.h"
+
+namespace berth {
+
+Result<AttemptFolder> AttemptFolder::open(std::string path, std::string boot_id) {
+  if (Result<void> made = make_folder(path); !made) {
+    return Failure(made.error());
+  }
+  AttemptFolder folder;
+  folder.directory_ = Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.directory_) {
+    return fail_errno(fmt::format("cannot open the folder {}", path), errno);
+  }
+  folder.path_ = std::move(path);
+  folder.boot_id_ = std::move(boot_id);
+  return folder;
+}
+
+std::string AttemptFolder::path(const AttemptName& name) const {
+  return fmt::format("{}/{}", path_, record_name(name));
+}
+
+std::optional<std::string> AttemptFolder::read(const std::string& file) const {
+  const Fd opened(::openat(directory_.get(), file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!opened) {
+    return std::nullopt;
+  }
+  char text[8192];  // paths of cgroups are shorter
+  const ssize_t size = ::read(opened.get(), text, sizeof text);
+  return std::string(text, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+}
+
+std::vector<AttemptName> AttemptFolder::list() const {
+  std::set<AttemptName> attempts;
+  std::set<AttemptName> others;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
+    const std::string file = entry.path().filename().string();
+    if (const auto name = parse_record_name(file)) {
+      attempts.insert(*name);
+    }
+    for (const char* ending : {".exit", ".tmp"}) {
+      if (const auto name = parse_record_name(file, ending)) {
+        others.insert(*name);
+      }
+    }
+  }
+  for (const AttemptName& name : others) {
+    if (!attempts.contains(name)) {
+      remove(name);
+      remove_temporary(name);
+    }
+  }
+  return {attempts.begin(), attempts.end()};
+}
+
+std::optional<EndRecord> AttemptFolder::read_end(const AttemptName& name) const {
+  const std::optional<std::string> text = read(record_name(name, ".exit"));
+  return text ? parse_end_record(*text) : std::nullopt;
+}
+
+bool AttemptFolder::locked(const AttemptName& name) const {
+  const Fd file(::openat(directory_.get(), record_name(name).c_str(), O_RDONLY | O_CLOEXEC));
+  return file && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Verdict AttemptFolder::judge(const AttemptName& name) const {
+  Verdict verdict;
+  const std::optional<std::string> text = read(record_name(name));
+  if (!text) {
+    verdict.kind = errno == ENOENT ? Verdict::Kind::Absent : Verdict::Kind::Unknown;
+    return verdict;
+  }
+  verdict.record = parse_attempt_record(*text);
+  const bool torn = !verdict.record;
+  const bool held = locked(name);
+  if (verdict.record && verdict.record->boot_id != boot_id_) {
+    verdict.record.reset();
+  }
+  const auto lives = [&](Verdict::Kind kind, Fd process) {
+    verdict.process = std::move(process);
+    verdict.kind = kind;
+    return static_cast<bool>(verdict.process);
+  };
+  if (verdict.record && held &&
+      lives(Verdict::Kind::ShimLives, open_process(verdict.record->shim))) {
+    return verdict;
+  }
+  // Only now that the shim is gone: nobody writes a record any more.
+  if (const std::optional<EndRecord> end = read_end(name)) {
+    verdict.kind = Verdict::Kind::Ended;
+    verdict.end = *end;
+    return verdict;
+  }
+  if (verdict.record && lives(Verdict::Kind::JobLives, open_process(verdict.record->job))) {
+    return verdict;
+  }
+  if (torn && held) {
+    // The job's process has its lock, but has not come to writing down who it is.
+    for (const pid_t pid : holders(path(name))) {
+      Fd process = open_pid(pid);
+      const std::vector<pid_t> still = holders(path(name));
+      if (process && std::count(still.begin(), still.end(), pid) != 0 &&
+          lives(Verdict::Kind::JobLives, std::move(process))) {
+        return verdict;
+      }
+    }
+  }
+  verdict.kind = Verdict::Kind::Gone;
+  return verdict;
+}
+
+void AttemptFolder::signal_holders(const AttemptName& name, int signal) const {
+  if (!locked(name)) {
+    return;
+  }
+  std::set<pid_t> seen;
+  for (bool more = true; more;) {
+    more = false;
+    for (const pid_t pid : holders(path(name))) {
+      const Fd process = open_pid(pid);
+      if (pid == ::getpid() || !process || !seen.insert(pid).second) {
+        continue;
+      }
+      more = true;
+      signal_tree(pid, 0, signal);
+      signal_process(process.get(), signal);
+    }
+  }
+}
+
+void AttemptFolder::remove(const AttemptName& name) const {
+  // The end goes last: an attempt without one would look lost.
+  ::unlinkat(directory_.get(), record_name(name).c_str(), 0);
+  (void)BERTH_FAILPOINT("runner.between_removals");
+  ::unlinkat(directory_.get(), record_name(name, ".exit").c_str(), 0);
+}
+
+void AttemptFolder::remove_temporary(const AttemptName& name) const {
+  ::unlinkat(directory_.get(), record_name(name, ".tmp").c_str(), 0);
+}
+
+}  // namespace berth

@@ -1,0 +1,159 @@
+#include "exec/attempt_record.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <concepts>
+#include <vector>
+
+namespace berth {
+namespace {
+
+// "berth-attempt1 PID FIRST LAST SHIM FIRST LAST BOOT CGROUP CHECKSUM\n", the job's part zero-padded.
+constexpr std::string_view kAttemptMagic = "berth-attempt1";
+constexpr std::string_view kEndMagic = "berth-exit1";
+constexpr std::size_t kPidWidth = 10;
+constexpr std::size_t kTickWidth = 20;
+constexpr std::size_t kPidAt = kAttemptMagic.size() + 1;
+constexpr std::size_t kFirstAt = kPidAt + kPidWidth + 1;
+constexpr std::size_t kLastAt = kFirstAt + kTickWidth + 1;
+constexpr std::size_t kChecksumWidth = 16;
+constexpr std::size_t kTailSize = kChecksumWidth + 1;  // with the newline
+
+/// FNV-1a: finds torn lines, which is all that is asked of it.
+BERTH_UNSANITIZED std::uint64_t checksum(const char* text, std::size_t size) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (std::size_t i = 0; i < size; ++i) {
+    hash = (hash ^ static_cast<unsigned char>(text[i])) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+BERTH_UNSANITIZED void put_decimal(char* at, std::size_t width, std::uint64_t value) {
+  for (std::size_t i = width; i > 0; --i) {
+    at[i - 1] = static_cast<char>('0' + value % 10);
+    value /= 10;
+  }
+}
+
+BERTH_UNSANITIZED void put_checksum(char* text, std::size_t size) {
+  std::uint64_t hash = checksum(text, size - kTailSize);
+  for (std::size_t i = size - 1; i > size - kTailSize; --i) {
+    const auto digit = static_cast<char>(hash % 16);
+    text[i - 1] = static_cast<char>(digit < 10 ? '0' + digit : 'a' + digit - 10);
+    hash /= 16;
+  }
+}
+
+template <std::integral Number>
+std::optional<Number> number(std::string_view text, int base = 10) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size()
+             ? std::optional(value)
+             : std::nullopt;
+}
+
+template <std::integral Number>
+bool read(std::string_view text, Number& value) {
+  const std::optional<Number> parsed = number<Number>(text);
+  value = parsed.value_or(0);
+  return parsed.has_value();
+}
+
+/// The words of a whole line without its checksum; none when it is torn. The last of `count` words
+/// may hold blanks.
+std::vector<std::string_view> words_of(std::string_view line, std::string_view magic,
+                                       std::size_t count) {
+  if (line.size() < kTailSize + 1 || line.back() != '\n' || !line.starts_with(magic)) {
+    return {};
+  }
+  const std::string_view tail = line.substr(line.size() - kTailSize, kChecksumWidth);
+  if (number<std::uint64_t>(tail, 16) != checksum(line.data(), line.size() - kTailSize)) {
+    return {};
+  }
+  std::string_view rest = line.substr(0, line.size() - kTailSize - 1);
+  std::vector<std::string_view> words;
+  while (words.size() + 1 < count && rest.find(' ') != rest.npos) {
+    words.push_back(rest.substr(0, rest.find(' ')));
+    rest.remove_prefix(rest.find(' ') + 1);
+  }
+  words.push_back(rest);
+  return words.size() == count ? words : std::vector<std::string_view>();
+}
+
+}  // namespace
+
+std::string record_name(const AttemptName& name, std::string_view ending) {
+  return fmt::format("{}.{}{}", name.job.value, name.attempt, ending);
+}
+
+std::optional<AttemptName> parse_record_name(std::string_view file, std::string_view ending) {
+  if (!file.ends_with(ending)) {
+    return std::nullopt;
+  }
+  file.remove_suffix(ending.size());
+  const std::size_t dot = file.find('.');
+  if (dot == file.npos) {
+    return std::nullopt;
+  }
+  AttemptName name;
+  if (!read(file.substr(0, dot), name.job.value) || !read(file.substr(dot + 1), name.attempt)) {
+    return std::nullopt;
+  }
+  return name;
+}
+
+UnbornRecord::UnbornRecord(const AttemptRecord& record)
+    : text_(fmt::format("{} {:010} {:020} {:020} {} {} {} {} {} {:016}\n", kAttemptMagic,
+                        record.job.pid, record.job.first_tick, record.job.last_tick,
+                        record.shim.pid, record.shim.first_tick, record.shim.last_tick,
+                        record.boot_id, record.cgroup, 0)),
+      start_(text_.data()) {}
+
+void UnbornRecord::born_after(std::uint64_t first_tick) {
+  put_decimal(start_ + kFirstAt, kTickWidth, first_tick);
+}
+
+void UnbornRecord::seal(pid_t job, std::uint64_t last_tick) {
+  put_decimal(start_ + kPidAt, kPidWidth, static_cast<std::uint64_t>(job));
+  put_decimal(start_ + kLastAt, kTickWidth, last_tick);
+  put_checksum(start_, text_.size());
+}
+
+std::optional<AttemptRecord> parse_attempt_record(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text, kAttemptMagic, 9);
+  AttemptRecord record;
+  if (words.empty() || !read(words[1], record.job.pid) ||
+      !read(words[2], record.job.first_tick) || !read(words[3], record.job.last_tick) ||
+      !read(words[4], record.shim.pid) || !read(words[5], record.shim.first_tick) ||
+      !read(words[6], record.shim.last_tick)) {
+    return std::nullopt;
+  }
+  record.boot_id = words[7];
+  record.cgroup = words[8];
+  return record;
+}
+
+std::string format_end_record(const EndRecord& record) {
+  std::string line =
+      fmt::format("{} {} {} {} {} {} {:016}\n", kEndMagic, record.code, record.signal,
+                  record.start_error, static_cast<int>(record.start_step), record.ended_at, 0);
+  put_checksum(line.data(), line.size());
+  return line;
+}
+
+std::optional<EndRecord> parse_end_record(std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text, kEndMagic, 6);
+  EndRecord record;
+  int step = 0;
+  if (words.empty() || !read(words[1], record.code) || !read(words[2], record.signal) ||
+      !read(words[3], record.start_error) || !read(words[4], step) ||
+      !read(words[5], record.ended_at) || step < 0 || step > static_cast<int>(StartStep::Command)) {
+    return std::nullopt;
+  }
+  record.start_step = static_cast<StartStep>(step);
+  return record;
+}
+
+}  // namespace berth

@@ -1,0 +1,80 @@
+// What a shim writes down, in the folder of a ShimRunner:
+//
+//   JOB.ATTEMPT        one line: who runs it. Made with O_EXCL, so an attempt cannot run twice; the
+//                      line is written before the command starts, so a file without a whole line
+//                      means that it has not.
+//   JOB.ATTEMPT.exit   one line: how it ended. Renamed from JOB.ATTEMPT.tmp.
+//
+// Both lines end in a checksum. What does not fit its checksum is never believed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "exec/process_identity.h"
+#include "exec/raw_syscall.h"
+
+namespace berth {
+
+struct AttemptName {
+  JobId job;
+  std::uint16_t attempt = 0;
+
+  friend auto operator<=>(const AttemptName&, const AttemptName&) = default;
+};
+
+/// "JOB.ATTEMPT", and the same with an ending.
+std::string record_name(const AttemptName& name, std::string_view ending = "");
+/// The other way round; nothing for files that are no attempt's. `ending` is what follows.
+std::optional<AttemptName> parse_record_name(std::string_view file, std::string_view ending = "");
+
+struct AttemptRecord {
+  ProcessIdentity shim;
+  ProcessIdentity job;
+  std::string boot_id;
+  std::string cgroup;  // path, or empty
+};
+
+/// The line of a job that is about to be born. Its own part is filled in by the child itself, between
+/// clone and exec: nobody else can do that early enough without making the child wait.
+class UnbornRecord {
+ public:
+  explicit UnbornRecord(const AttemptRecord& record);
+  UnbornRecord(const UnbornRecord&) = delete;
+  UnbornRecord& operator=(const UnbornRecord&) = delete;
+  /// The clock just before the child is made.
+  void born_after(std::uint64_t first_tick);
+  /// Makes the line whole; safe in a child that shares its parent's memory.
+  BERTH_UNSANITIZED void seal(pid_t job, std::uint64_t last_tick);
+  const char* data() const { return text_.data(); }
+  std::size_t size() const { return text_.size(); }
+
+ private:
+  std::string text_;
+  char* start_ = nullptr;  // of text_: the child must call nothing
+};
+
+/// Nothing for a line that is torn.
+std::optional<AttemptRecord> parse_attempt_record(std::string_view text);
+
+/// The step of a start that failed, for a message that a user can act on.
+enum class StartStep { None, Fork, Record, User, Directory, Output, ErrorOutput, Command };
+
+struct EndRecord {
+  int code = 0;
+  int signal = 0;
+  int start_error = 0;  // errno, when the command could not be started
+  StartStep start_step = StartStep::None;
+  std::int64_t ended_at = 0;  // nanoseconds since 1970
+
+  friend bool operator==(const EndRecord&, const EndRecord&) = default;
+};
+
+std::string format_end_record(const EndRecord& record);
+std::optional<EndRecord> parse_end_record(std::string_view text);
+
+}  // namespace berth

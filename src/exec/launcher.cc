@@ -1,0 +1,154 @@
+#include "exec/launcher.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/check.h"
+#include "base/failpoint.h"
+#include "exec/process_identity.h"
+#include "exec/shim.h"
+#include "exec/shim_wire.h"
+
+namespace berth {
+namespace {
+
+/// Leaves the daemon's descriptors behind, the standard ones too: a pipe that the daemon writes to
+/// must not stay open because a job runs for a week.
+void take_descriptors(const LauncherSetup& setup) {
+  constexpr int kOutOfTheWay = 64;
+  const int wanted[] = {setup.requests, setup.messages, setup.folder, setup.daemon};
+  int moved[4];
+  for (int i = 0; i < 4; ++i) {
+    moved[i] = ::fcntl(wanted[i], F_DUPFD, kOutOfTheWay);
+    BERTH_CHECK(moved[i] >= 0);
+  }
+  for (int i = 0; i < 4; ++i) {
+    BERTH_CHECK(::dup3(moved[i], kRequestsFd + i, O_CLOEXEC) >= 0);
+  }
+  ::close_range(kLauncherLockFd, ~0U, 0);
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int standard = 0; standard < 3; ++standard) {
+    ::dup2(null, standard);
+  }
+  ::close(null);
+}
+
+/// Nothing interrupts it, and its children start with every signal waiting for them.
+void take_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  for (int number = 1; number < NSIG; ++number) {
+    ::signal(number, SIG_DFL);
+  }
+  // Shims leave no zombies: how a shim ended says nothing, its record does.
+  ::signal(SIGCHLD, SIG_IGN);
+}
+
+void lock_folder() {
+  const int file = ::openat(kFolderFd, kLauncherLockFile, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+  BERTH_CHECK(file >= 0);
+  if (file != kLauncherLockFd) {
+    BERTH_CHECK(::dup3(file, kLauncherLockFd, O_CLOEXEC) >= 0);
+    ::close(file);
+  }
+  while (::flock(kLauncherLockFd, LOCK_EX) != 0) {
+    BERTH_CHECK(errno == EINTR);
+  }
+}
+
+/// False when the daemon is gone. What it had asked for but did not live to see is left undone: its
+/// successor finds no trace of it and asks again.
+bool wait_for_daemon(int timeout) {
+  pollfd poll{kRequestsFd, POLLIN | POLLRDHUP, 0};
+  while (::poll(&poll, 1, timeout) < 0) {
+    BERTH_CHECK(errno == EINTR);
+  }
+  return (poll.revents & (POLLHUP | POLLRDHUP | POLLERR)) == 0;
+}
+
+/// The whole of fork: no library call does it that also gives a descriptor of the child, and one
+/// opened afterwards could be of a process that got the number next.
+pid_t fork_with_descriptor(Fd& descriptor) {
+  int opened = -1;
+  const long pid = ::syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, nullptr, &opened, nullptr, nullptr);
+  if (pid > 0) {
+    descriptor = Fd(opened);
+  }
+  return static_cast<pid_t>(pid);
+}
+
+void serve(char* bytes, const LauncherSetup& setup) {
+  (void)BERTH_FAILPOINT("launcher.before_fork");
+  const std::uint64_t before = current_tick();
+  Fd shim;
+  const pid_t pid = fork_with_descriptor(shim);
+  if (pid == 0) {
+    run_shim(decode_request(bytes), before, setup.boot_id);
+  }
+  const int error = errno;
+  (void)BERTH_FAILPOINT("launcher.before_reply");
+  ShimMessage message;
+  message.serial = request_serial(bytes);
+  if (pid > 0) {
+    message.kind = ShimMessage::Kind::Forked;
+    message.pid = pid;
+  } else {
+    message.kind = ShimMessage::Kind::Failed;
+    message.error = error;
+    message.step = StartStep::Fork;
+  }
+  (void)send_message(kMessagesFd, message, shim.get());
+  (void)BERTH_FAILPOINT("launcher.after_reply");
+}
+
+}  // namespace
+
+void run_launcher(const LauncherSetup& setup) {
+  take_signals();
+  take_descriptors(setup);
+  ::setsid();
+  ::prctl(PR_SET_NAME, "berth-launcher");
+  BERTH_CHECK(::chdir("/") == 0);
+  lock_folder();
+  (void)send_message(kMessagesFd, {});
+  constexpr std::size_t kChunk = 64 * 1024;
+  constexpr std::size_t kKept = 1024 * 1024;
+  std::string buffer;
+  std::size_t used = 0;
+  for (;;) {
+    const std::optional<std::size_t> size = request_size({buffer.data(), used});
+    const bool whole = size && *size <= used;
+    if (!wait_for_daemon(whole ? 0 : -1)) {
+      ::_exit(0);
+    }
+    if (whole) {
+      serve(buffer.data(), setup);
+      buffer.erase(0, *size);
+      used -= *size;
+      if (used == 0 && buffer.capacity() > kKept) {
+        buffer = std::string();
+      }
+      continue;
+    }
+    buffer.resize(std::max(used + kChunk, size.value_or(0)));
+    const ssize_t got = ::recv(kRequestsFd, buffer.data() + used, buffer.size() - used, 0);
+    if (got == 0 || (got < 0 && errno != EINTR)) {
+      ::_exit(0);
+    }
+    used += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  }
+}
+
+}  // namespace berth

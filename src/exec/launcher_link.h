@@ -1,0 +1,53 @@
+// The daemon's end of the launcher: starts it, hands it requests without ever blocking, and gives out
+// what it and the newborn shims say. Who owns it notices that the launcher died by Receive::Closed.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "exec/shim_wire.h"
+
+namespace berth {
+
+class LauncherLink {
+ public:
+  /// `folder` is borrowed for good.
+  LauncherLink(int folder, std::string boot_id) : folder_(folder), boot_id_(std::move(boot_id)) {}
+  ~LauncherLink() { close(); }
+  LauncherLink(const LauncherLink&) = delete;
+  LauncherLink& operator=(const LauncherLink&) = delete;
+
+  /// Forks a launcher; the one before must be closed.
+  Result<void> open();
+  /// Ends the launcher, if it lives. Newborn shims go on.
+  void close();
+  bool is_open() const { return static_cast<bool>(messages_); }
+
+  int requests_fd() const { return requests_.get(); }
+  int messages_fd() const { return messages_.get(); }
+
+  /// Whether the launcher says within this time that it serves.
+  bool wait_until_ready(std::chrono::milliseconds patience);
+
+  void send(std::string request);
+  /// Sends on what the socket did not take; call it when requests_fd() is writable.
+  void flush();
+  bool is_behind() const { return !waiting_.empty(); }
+
+  Receive receive(ReceivedMessage& received);
+
+ private:
+  int folder_;
+  std::string boot_id_;
+  Fd requests_;
+  Fd messages_;
+  Fd process_;
+  std::deque<std::string> waiting_;
+  std::size_t sent_ = 0;  // of the first that waits
+};
+
+}  // namespace berth

@@ -1,0 +1,95 @@
+#include "exec/process_identity.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace berth {
+namespace {
+
+std::string read_small(const char* path) {
+  const Fd file(::open(path, O_RDONLY | O_CLOEXEC));
+  char text[1024];
+  const ssize_t size = file ? ::read(file.get(), text, sizeof text) : -1;
+  return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string();
+}
+
+/// A process descriptor is readable from the moment the process has ended.
+bool ended(int process) {
+  pollfd poll{process, POLLIN, 0};
+  return ::poll(&poll, 1, 0) != 0;
+}
+
+}  // namespace
+
+std::uint64_t nanoseconds_per_tick() {
+  static const std::uint64_t length =
+      1'000'000'000ULL / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  return length;
+}
+
+std::uint64_t current_tick() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000ULL +
+          static_cast<std::uint64_t>(now.tv_nsec)) /
+         nanoseconds_per_tick();
+}
+
+std::optional<ProcessIdentity> identify(pid_t pid) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  const std::string text = read_small(path);
+  // pid (name) state ppid …: the name may hold blanks and brackets. The start is the 22nd field.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) {
+    return std::nullopt;
+  }
+  const char* field = text.c_str() + name_end;
+  for (int number = 2; number < 22; ++number) {
+    field = std::strchr(field, ' ');
+    if (field == nullptr) {
+      return std::nullopt;
+    }
+    ++field;
+    if (number == 2 && (*field == 'Z' || *field == 'X')) {
+      return std::nullopt;
+    }
+  }
+  const std::uint64_t start = std::strtoull(field, nullptr, 10);
+  return ProcessIdentity{pid, start, start};
+}
+
+Fd open_pid(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+Fd open_process(const ProcessIdentity& identity) {
+  if (identity.pid <= 0) {
+    return Fd();
+  }
+  // The descriptor pins the process; only then is it certain whose start time is read.
+  Fd process = open_pid(identity.pid);
+  if (!process || ended(process.get())) {
+    return Fd();
+  }
+  const std::optional<ProcessIdentity> now = identify(identity.pid);
+  if (!now || now->first_tick < identity.first_tick || now->first_tick > identity.last_tick) {
+    return Fd();
+  }
+  return process;
+}
+
+bool signal_process(int process, int signal) {
+  return ::syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0) == 0;
+}
+
+std::string read_boot_id(const std::string& path) {
+  std::string text = read_small(path.c_str());
+  text.resize(std::min(text.find_first_of(" \n"), text.size()));
+  return text;
+}
+
+}  // namespace berth

@@ -1,0 +1,46 @@
+// What happens in the job's own process between clone and exec: it writes down who it is, becomes
+// the user, and opens its files as that user. It shares the shim's memory meanwhile, so all of it is
+// raw system calls.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/fd.h"
+#include "exec/attempt_record.h"
+
+namespace berth {
+
+/// The one descriptor that a job inherits: the lock on the attempt's file, which so is free only when
+/// shim and job are both gone. Read-only, so that a job of another user cannot write its record.
+/// Above what scripts number by hand (dash stops at 9), below what makes the kernel enlarge the table.
+inline constexpr int kJobLockFd = 50;
+
+struct UserIdentity {
+  uid_t user = 0;
+  gid_t group = 0;
+  std::vector<gid_t> groups;
+};
+
+struct ChildSetup {
+  explicit ChildSetup(const AttemptRecord& unborn) : record(unborn) {}
+
+  UnbornRecord record;
+  std::uint64_t tick_length = 1;
+  int record_fd = -1;
+  int lock_fd = -1;
+  std::optional<UserIdentity> become;  // none: stays who the shim is
+  const char* directory = "";          // empty: the root
+  const char* stdout_path = "";        // empty: nowhere; relative to the directory
+  const char* stderr_path = "";        // empty: with stdout
+  /// Where it failed, written by the child.
+  StartStep failed = StartStep::None;
+};
+
+/// For SpawnPlan::prepare; the argument is a ChildSetup.
+int set_up_child(void* argument);
+
+}  // namespace berth

@@ -1,0 +1,487 @@
+#include "exec/shim_runner.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <unordered_map>
+
+#include "base/failpoint.h"
+#include "exec/attempt_folder.h"
+#include "exec/cgroup.h"
+#include "exec/family.h"
+#include "exec/launcher_link.h"
+#include "exec/process_identity.h"
+#include "exec/shim.h"
+
+namespace berth {
+namespace {
+
+/// An attempt that has not ended.
+struct Attempt {
+  AttemptName name;
+  std::string request;       // until the launcher has answered it
+  std::vector<int> signals;  // for the shim, once there is one
+  Fd process;                // the shim, or the job when the shim is gone
+  bool shim_gone = false;
+  bool reap = false;  // orphans may have become our own children
+  pid_t job = 0;
+  std::unique_ptr<Cgroup> cgroup;
+  bool pooled = false;  // the cgroup is one of this daemon's
+};
+
+/// The shim passes `signal` on to its tree.
+void ask_shim(int shim, int signal) {
+  siginfo_t info{};
+  info.si_signo = shim_signal();
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_int = signal;
+  ::syscall(SYS_pidfd_send_signal, shim, shim_signal(), &info, 0);
+}
+
+class FolderShimRunner final : public ShimRunner {
+ public:
+  FolderShimRunner(AttemptFolder folder, std::unique_ptr<CgroupPool> cgroups)
+      : folder_(std::move(folder)),
+        cgroups_(std::move(cgroups)),
+        link_(folder_.fd(), folder_.boot_id()),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+        news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+  Result<void> open(std::chrono::milliseconds patience) {
+    if (!epoll_ || !news_) {
+      return fail_errno("cannot open what running jobs takes", errno);
+    }
+    watch(news_.get(), kNews, EPOLLIN);
+    if (Result<void> opened = open_link(); !opened) {
+      return opened;
+    }
+    if (!link_.wait_until_ready(patience)) {
+      return fail(ErrorCode::Unavailable, "another daemon runs jobs from the same folder");
+    }
+    return {};
+  }
+
+  std::vector<AttemptStart> adopt() override;
+  Result<void> start(const ShimLaunch& launch) override;
+  void stop(JobId job, StopSignal signal) override {
+    send(job, signal == StopSignal::Kill ? SIGKILL : SIGTERM);
+  }
+  void pause(JobId job, bool stopped) override { send(job, stopped ? SIGSTOP : SIGCONT); }
+  void send(JobId job, int signal) override;
+  int event_fd() const override { return epoll_.get(); }
+  std::vector<AttemptStart> take_starts() override;
+  std::vector<AttemptEnd> take_ends() override;
+  void forget(JobId job, std::uint16_t attempt) override;
+
+ private:
+  using Attempts = std::map<std::uint64_t, Attempt>;
+  // What an epoll entry is about; all others are serial numbers of attempts.
+  static constexpr std::uint64_t kNews = 0;
+  static constexpr std::uint64_t kMessages = 1;
+  static constexpr std::uint64_t kRequests = 2;
+
+  Result<void> open_link();
+  void replace_launcher();
+  void send_request(const std::string& request);
+  void await_room();
+  void pump();
+  void handle(ReceivedMessage received);
+  void watch(int fd, std::uint64_t key, std::uint32_t events);
+  void watch_process(Attempts::iterator attempt, Fd process);
+  void process_ended(std::uint64_t serial);
+  /// Goes by what the folder says. False when it knows nothing of the attempt.
+  bool settle(Attempts::iterator attempt);
+  void end(Attempts::iterator attempt, AttemptEnd::Kind kind, const EndRecord& record);
+  void signal_without_shim(const Attempt& attempt, int signal);
+  void tell_start(Attempt& attempt, pid_t pid);
+  void update_news();
+
+  AttemptFolder folder_;
+  std::unique_ptr<CgroupPool> cgroups_;
+  LauncherLink link_;
+  Fd epoll_;
+  Fd news_;
+  bool news_set_ = false;
+  bool awaits_room_ = false;
+  int silent_launchers_ = 0;  // in a row, that answered nothing before they died
+  std::uint64_t next_serial_ = 16;
+  Attempts attempts_;
+  std::unordered_map<std::uint64_t, std::uint64_t> serials_;  // by job
+  std::vector<AttemptStart> starts_;
+  std::vector<AttemptEnd> ends_;
+  /// Those of which nothing could be learned, as when this process was out of descriptors.
+  std::vector<std::uint64_t> unsettled_;
+};
+
+void FolderShimRunner::watch(int fd, std::uint64_t key, std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = key;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+Result<void> FolderShimRunner::open_link() {
+  if (Result<void> opened = link_.open(); !opened) {
+    return opened;
+  }
+  watch(link_.messages_fd(), kMessages, EPOLLIN);
+  awaits_room_ = false;
+  return {};
+}
+
+void FolderShimRunner::send_request(const std::string& request) {
+  link_.send(request);
+  await_room();
+}
+
+/// Writability is an event only while something waits to be written.
+void FolderShimRunner::await_room() {
+  if (link_.is_behind() == awaits_room_) {
+    return;
+  }
+  awaits_room_ = link_.is_behind();
+  if (awaits_room_) {
+    watch(link_.requests_fd(), kRequests, EPOLLOUT);
+  } else {
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, link_.requests_fd(), nullptr);
+  }
+}
+
+Result<void> FolderShimRunner::start(const ShimLaunch& launch) {
+  if (serials_.contains(launch.job.value)) {
+    return fail(ErrorCode::Refused, fmt::format("job {} is running already", launch.job.value));
+  }
+  if (!link_.is_open()) {
+    silent_launchers_ = 0;
+    if (Result<void> opened = open_link(); !opened) {
+      return opened;
+    }
+  }
+  Attempt attempt;
+  attempt.name = {launch.job, launch.attempt};
+  if (cgroups_ != nullptr) {
+    attempt.cgroup = cgroups_->take();
+    attempt.pooled = true;
+  }
+  const std::uint64_t serial = next_serial_++;
+  Result<std::string> request = encode_request(
+      launch, serial, attempt.cgroup != nullptr ? attempt.cgroup->path() : std::string());
+  if (!request) {
+    if (attempt.cgroup != nullptr) {
+      cgroups_->give_back(std::move(attempt.cgroup));
+    }
+    return Failure(request.error());
+  }
+  attempt.request = std::move(*request);
+  serials_[launch.job.value] = serial;
+  const Attempt& kept = attempts_.emplace(serial, std::move(attempt)).first->second;
+  (void)BERTH_FAILPOINT("runner.before_request");
+  send_request(kept.request);
+  (void)BERTH_FAILPOINT("runner.after_request");
+  return {};
+}
+
+std::vector<AttemptStart> FolderShimRunner::adopt() {
+  std::vector<AttemptStart> adopted;
+  for (const AttemptName& name : folder_.list()) {
+    const auto attempt = attempts_.emplace(next_serial_++, Attempt()).first;
+    attempt->second.name = name;
+    serials_[name.job.value] = attempt->first;
+    if (settle(attempt) && attempts_.contains(attempt->first)) {
+      adopted.push_back({name.job, name.attempt, attempt->second.job});
+    }
+  }
+  // They are the result itself.
+  starts_.clear();
+  update_news();
+  return adopted;
+}
+
+void FolderShimRunner::send(JobId job, int signal) {
+  const auto serial = serials_.find(job.value);
+  if (serial == serials_.end()) {
+    return;
+  }
+  Attempt& attempt = attempts_.at(serial->second);
+  if (!attempt.process) {
+    attempt.signals.push_back(signal);
+  } else if (attempt.shim_gone) {
+    signal_without_shim(attempt, signal);
+  } else {
+    ask_shim(attempt.process.get(), signal);
+  }
+}
+
+void FolderShimRunner::signal_without_shim(const Attempt& attempt, int signal) {
+  if (attempt.cgroup != nullptr && signal == SIGKILL) {
+    attempt.cgroup->kill();
+  } else if (attempt.cgroup != nullptr) {
+    for (const pid_t member : attempt.cgroup->processes()) {
+      ::kill(member, signal);
+    }
+  } else if (attempt.job != 0 && signal_process(attempt.process.get(), 0)) {
+    // Not reaped, so its number and its group's are still its own.
+    signal_tree(attempt.job, attempt.job, signal);
+  }
+  if (signal == SIGKILL || attempt.job == 0) {
+    folder_.signal_holders(attempt.name, signal);
+  }
+}
+
+std::vector<AttemptStart> FolderShimRunner::take_starts() {
+  pump();
+  std::vector<AttemptStart> taken = std::exchange(starts_, {});
+  update_news();
+  return taken;
+}
+
+std::vector<AttemptEnd> FolderShimRunner::take_ends() {
+  pump();
+  std::vector<AttemptEnd> taken = std::exchange(ends_, {});
+  for (const AttemptEnd& end : taken) {
+    std::erase_if(starts_, [&](const AttemptStart& start) {
+      return start.job == end.job && start.attempt == end.attempt;
+    });
+  }
+  update_news();
+  return taken;
+}
+
+/// The event descriptor stays readable while something is left to be taken.
+void FolderShimRunner::update_news() {
+  const bool wanted = !starts_.empty() || !ends_.empty();
+  if (wanted == news_set_) {
+    return;
+  }
+  news_set_ = wanted;
+  std::uint64_t count = 1;
+  const ssize_t done = wanted ? ::write(news_.get(), &count, sizeof count)
+                              : ::read(news_.get(), &count, sizeof count);
+  (void)done;
+}
+
+void FolderShimRunner::pump() {
+  for (const std::uint64_t serial : std::exchange(unsettled_, {})) {
+    const auto attempt = attempts_.find(serial);
+    if (attempt != attempts_.end() && !attempt->second.process && !settle(attempt)) {
+      end(attempt, AttemptEnd::Kind::Lost, {});
+    }
+  }
+  constexpr int kBatch = 64;
+  epoll_event events[kBatch];
+  int count = kBatch;
+  while (count == kBatch) {
+    count = ::epoll_wait(epoll_.get(), events, kBatch, 0);
+    // Messages first: what a shim said is older than its end.
+    bool launcher_lost = false;
+    if (link_.is_open()) {
+      ReceivedMessage received;
+      Receive got = Receive::Nothing;
+      while ((got = link_.receive(received)) == Receive::Message) {
+        handle(std::move(received));
+      }
+      launcher_lost = got == Receive::Closed;
+    }
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t key = events[i].data.u64;
+      if (key == kRequests) {
+        link_.flush();
+        await_room();
+      } else if (key > kRequests) {
+        process_ended(key);
+      }
+    }
+    if (launcher_lost) {
+      replace_launcher();
+    }
+  }
+}
+
+void FolderShimRunner::handle(ReceivedMessage received) {
+  const ShimMessage& message = received.message;
+  const auto attempt = attempts_.find(message.serial);
+  if (message.kind != ShimMessage::Kind::Ready) {
+    silent_launchers_ = 0;
+  }
+  if (attempt == attempts_.end()) {
+    return;
+  }
+  switch (message.kind) {
+    case ShimMessage::Kind::Ready:
+      break;
+    case ShimMessage::Kind::Forked:
+      if (!received.descriptor) {
+        unsettled_.push_back(attempt->first);
+      } else if (!attempt->second.process) {
+        watch_process(attempt, std::move(received.descriptor));
+      }
+      break;
+    case ShimMessage::Kind::Started:
+      tell_start(attempt->second, message.pid);
+      break;
+    case ShimMessage::Kind::Exists:
+      // Its file was made on behalf of a launcher that died, or of an earlier daemon.
+      if (attempt->second.process) {
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, attempt->second.process.get(), nullptr);
+        attempt->second.process.reset();
+      }
+      if (!settle(attempt)) {
+        end(attempt, AttemptEnd::Kind::Lost, {});
+      }
+      break;
+    case ShimMessage::Kind::Failed:
+      end(attempt, AttemptEnd::Kind::NotStarted,
+          {127, 0, message.error, message.step, 0});
+      break;
+  }
+}
+
+void FolderShimRunner::tell_start(Attempt& attempt, pid_t pid) {
+  if (attempt.job == 0 && pid != 0) {
+    attempt.job = pid;
+    starts_.push_back({attempt.name.job, attempt.name.attempt, pid});
+  }
+}
+
+void FolderShimRunner::watch_process(Attempts::iterator attempt, Fd process) {
+  Attempt& what = attempt->second;
+  watch(process.get(), attempt->first, EPOLLIN);
+  what.process = std::move(process);
+  what.request = std::string();
+  for (const int signal : std::exchange(what.signals, {})) {
+    send(what.name.job, signal);
+  }
+}
+
+void FolderShimRunner::process_ended(std::uint64_t serial) {
+  const auto attempt = attempts_.find(serial);
+  if (attempt == attempts_.end() || !attempt->second.process) {
+    return;
+  }
+  Attempt& what = attempt->second;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, what.process.get(), nullptr);
+  if (what.reap) {
+    siginfo_t info{};
+    ::waitid(P_PIDFD, static_cast<id_t>(what.process.get()), &info, WEXITED | WNOHANG);
+  }
+  what.process.reset();
+  (void)BERTH_FAILPOINT("runner.shim_ended");
+  if (const std::optional<EndRecord> record = folder_.read_end(what.name)) {
+    end(attempt,
+        record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited, *record);
+  } else if (!settle(attempt)) {
+    end(attempt, AttemptEnd::Kind::Lost, {});
+  }
+}
+
+bool FolderShimRunner::settle(Attempts::iterator attempt) {
+  Attempt& what = attempt->second;
+  Verdict verdict = folder_.judge(what.name);
+  what.reap = true;
+  if (verdict.record) {
+    if (what.cgroup == nullptr && !verdict.record->cgroup.empty()) {
+      what.cgroup = Cgroup::open(verdict.record->cgroup);
+    }
+    tell_start(what, verdict.record->job.pid);
+  }
+  switch (verdict.kind) {
+    case Verdict::Kind::Absent:
+      return false;
+    case Verdict::Kind::Unknown:
+      unsettled_.push_back(attempt->first);
+      break;
+    case Verdict::Kind::ShimLives:
+      watch_process(attempt, std::move(verdict.process));
+      break;
+    case Verdict::Kind::JobLives:
+      what.shim_gone = true;
+      watch_process(attempt, std::move(verdict.process));
+      break;
+    case Verdict::Kind::Ended:
+      end(attempt,
+          verdict.end.start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
+          verdict.end);
+      break;
+    case Verdict::Kind::Gone:
+      // Its shim did not live to end what the job left.
+      folder_.signal_holders(what.name, SIGKILL);
+      folder_.remove_temporary(what.name);
+      end(attempt, AttemptEnd::Kind::Lost, {});
+      break;
+  }
+  return true;
+}
+
+void FolderShimRunner::end(Attempts::iterator attempt, AttemptEnd::Kind kind,
+                           const EndRecord& record) {
+  Attempt& what = attempt->second;
+  ends_.push_back({what.name.job, what.name.attempt, kind, record.code, record.signal,
+                   record.start_error, record.start_step, record.ended_at});
+  if (what.cgroup != nullptr && what.pooled) {
+    cgroups_->give_back(std::move(what.cgroup));
+  } else if (what.cgroup != nullptr && what.cgroup->populated()) {
+    what.cgroup->kill();
+  }
+  if (const auto serial = serials_.find(what.name.job.value);
+      serial != serials_.end() && serial->second == attempt->first) {
+    serials_.erase(serial);
+  }
+  attempts_.erase(attempt);
+}
+
+void FolderShimRunner::replace_launcher() {
+  // The last of its newborn shims has let go of the socket: the folder tells which there are.
+  link_.close();
+  awaits_room_ = false;
+  constexpr int kMostSilent = 5;
+  const bool hopeless = ++silent_launchers_ > kMostSilent;
+  const bool opened = !hopeless && open_link().has_value();
+  for (auto next = attempts_.begin(); next != attempts_.end();) {
+    const auto attempt = next++;
+    if (attempt->second.process || settle(attempt)) {
+      continue;
+    }
+    if (opened) {
+      send_request(attempt->second.request);
+    } else {
+      end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, ECHILD, StartStep::Fork, 0});
+    }
+  }
+}
+
+void FolderShimRunner::forget(JobId job, std::uint16_t attempt) {
+  const auto serial = serials_.find(job.value);
+  if (serial == serials_.end() || attempts_.at(serial->second).name.attempt != attempt) {
+    folder_.remove({job, attempt});
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ShimRunner>> ShimRunner::make(std::string folder, Options options) {
+  std::string boot_id = read_boot_id(options.boot_id_path);
+  if (boot_id.empty()) {
+    return fail(ErrorCode::Io, fmt::format("cannot read the boot id from {}", options.boot_id_path));
+  }
+  Result<AttemptFolder> opened = AttemptFolder::open(std::move(folder), std::move(boot_id));
+  if (!opened) {
+    return Failure(opened.error());
+  }
+  auto runner = std::make_unique<FolderShimRunner>(
+      std::move(*opened), options.use_cgroups ? CgroupPool::make() : nullptr);
+  if (Result<void> ready = runner->open(options.patience); !ready) {
+    return Failure(ready.error());
+  }
+  return std::unique_ptr<ShimRunner>(std::move(runner));
+}
+
+}  // namespace berth

@@ -1,0 +1,74 @@
+// What the daemon, the launcher and the shims say to each other. Requests go to the launcher on a
+// stream, each with its length in front, for an environment may be megabytes. Messages come back from
+// the launcher and its newborn shims, each a packet of its own, so that many may write at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "exec/attempt_record.h"
+
+namespace berth {
+
+struct ShimLaunch;
+
+/// A request as the shim reads it, in place: every string ends in a null character.
+struct ShimRequest {
+  std::uint64_t serial = 0;
+  AttemptName name;
+  uid_t user = 0;
+  char* command = nullptr;
+  char* directory = nullptr;
+  char* stdout_path = nullptr;
+  char* stderr_path = nullptr;
+  char* cgroup = nullptr;
+  std::vector<char*> environment;  // null-terminated
+};
+
+/// Refuses what cannot be passed on to a program: strings with null characters, and sizes beyond
+/// reason.
+Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t serial,
+                                   const std::string& cgroup);
+
+/// The size of the request at the start of `bytes`, nothing while its length is incomplete.
+std::optional<std::size_t> request_size(std::string_view bytes);
+
+/// These take one whole request.
+std::uint64_t request_serial(const char* bytes);
+/// The result points into `bytes`.
+ShimRequest decode_request(char* bytes);
+
+struct ShimMessage {
+  enum class Kind : std::uint32_t {
+    Ready,    // the launcher serves; nobody else's newborn shims are left
+    Forked,   // the shim `pid`, with a descriptor of it
+    Started,  // the job `pid`
+    Exists,   // the attempt has a file already: it is not run again
+    Failed,   // the shim could not be forked, or could not make the file: `error` and `step`
+  };
+  Kind kind = Kind::Ready;
+  std::int32_t error = 0;
+  std::uint64_t serial = 0;
+  pid_t pid = 0;
+  StartStep step = StartStep::None;
+};
+
+/// Blocks while the daemon is behind. False when it is gone. `descriptor` (else -1) goes along.
+bool send_message(int socket, const ShimMessage& message, int descriptor = -1);
+
+struct ReceivedMessage {
+  ShimMessage message;
+  Fd descriptor;
+};
+enum class Receive { Message, Nothing, Closed };
+/// Never blocks.
+Receive receive_message(int socket, ReceivedMessage& received);
+
+}  // namespace berth
