@@ -225,7 +225,7 @@ void Daemon::turn() {
 }
 
 void Daemon::record(const StartJob& action, Time at) {
-  AttemptRecord attempt;
+  StoredAttempt attempt;
   attempt.job = action.job;
   attempt.attempt = action.attempt;
   attempt.begun = at;

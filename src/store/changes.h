@@ -34,7 +34,7 @@ struct SetSpec {
   JobSpec spec;
 };
 struct BeginAttempt {
-  AttemptRecord attempt;
+  StoredAttempt attempt;
 };
 struct StartAttempt {
   JobId job;

@@ -267,11 +267,11 @@ Result<Forgotten> Reader::find_forgettable(const ForgetQuery& query) {
     }
     const JobId id{static_cast<std::uint64_t>(ids->integer(0))};
     forgotten.jobs.push_back(id);
-    Result<std::vector<AttemptRecord>> all = attempts(id);
+    Result<std::vector<StoredAttempt>> all = attempts(id);
     if (!all) {
       return Failure(all.error());
     }
-    for (AttemptRecord& attempt : *all) {
+    for (StoredAttempt& attempt : *all) {
       for (std::string* path : {&attempt.stdout_path, &attempt.stderr_path}) {
         if (!path->empty()) {
           forgotten.logs.push_back(std::move(*path));

@@ -91,8 +91,8 @@ Result<JobRecord> Reader::job(JobId id, bool with_environment) {
   return record;
 }
 
-Result<std::vector<AttemptRecord>> Reader::attempts(JobId job) {
-  std::vector<AttemptRecord> all;
+Result<std::vector<StoredAttempt>> Reader::attempts(JobId job) {
+  std::vector<StoredAttempt> all;
   attempts_.start(job.value);
   for (;;) {
     const Result<bool> row = attempts_.step();
@@ -103,7 +103,7 @@ Result<std::vector<AttemptRecord>> Reader::attempts(JobId job) {
       attempts_.reset();
       return all;
     }
-    Result<AttemptRecord> attempt = read_attempt();
+    Result<StoredAttempt> attempt = read_attempt();
     if (!attempt) {
       attempts_.reset();
       return damaged_job(static_cast<std::int64_t>(job.value));
@@ -113,8 +113,8 @@ Result<std::vector<AttemptRecord>> Reader::attempts(JobId job) {
   }
 }
 
-Result<AttemptRecord> Reader::read_attempt() const {
-  AttemptRecord attempt;
+Result<StoredAttempt> Reader::read_attempt() const {
+  StoredAttempt attempt;
   std::optional<std::vector<std::string>> devices = decode_list(attempts_.bytes(1));
   if (!devices) {
     return fail(ErrorCode::Io, "the record of an attempt is damaged");

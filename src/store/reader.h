@@ -18,7 +18,7 @@ class Reader {
   static Result<Reader> make(Database& database, Interner& interner);
 
   Result<JobRecord> job(JobId id, bool with_environment);
-  Result<std::vector<AttemptRecord>> attempts(JobId job);
+  Result<std::vector<StoredAttempt>> attempts(JobId job);
   Result<std::optional<Submission>> find_token(uid_t user, std::string_view token);
   Result<std::vector<JournalEntry>> journal(std::uint64_t from, std::size_t limit);
 
@@ -32,7 +32,7 @@ class Reader {
   Reader(Database& database, Interner& interner) : database_(&database), interner_(&interner) {}
 
   Result<std::string> shared(const Statement& row, int column);
-  Result<AttemptRecord> read_attempt() const;
+  Result<StoredAttempt> read_attempt() const;
   Result<std::vector<std::string>> present_devices(const LiveJob& job);
 
   Database* database_;

@@ -63,7 +63,7 @@ struct JobRecord {
   std::optional<Ending> ending;
 };
 
-struct AttemptRecord {
+struct StoredAttempt {
   JobId job;
   std::uint16_t attempt = 0;
   std::vector<std::string> devices;

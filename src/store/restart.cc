@@ -13,7 +13,7 @@ Result<std::vector<std::string>> Reader::present_devices(const LiveJob& job) {
   if (job.phase != JobPhase::Starting && job.phase != JobPhase::Running) {
     return std::vector<std::string>();
   }
-  Result<std::vector<AttemptRecord>> all = attempts(job.id);
+  Result<std::vector<StoredAttempt>> all = attempts(job.id);
   if (!all) {
     return Failure(all.error());
   }

@@ -81,7 +81,7 @@ Result<void> Store::set_spec(JobId job, JobSpec spec) {
   return parts_->group->add(SetSpec{job, std::move(spec)});
 }
 
-Result<void> Store::begin_attempt(AttemptRecord attempt) {
+Result<void> Store::begin_attempt(StoredAttempt attempt) {
   return parts_->group->add(BeginAttempt{std::move(attempt)});
 }
 
@@ -135,7 +135,7 @@ Result<void> Store::for_each_live(const std::function<void(const LiveJob&)>& vis
 Result<JobRecord> Store::job(JobId id) { return parts_->reader->job(id, true); }
 Result<JobPage> Store::list(const JobQuery& query) { return parts_->reader->list(query); }
 const PhaseCounts& Store::counts() const { return parts_->writer->counters().by_phase; }
-Result<std::vector<AttemptRecord>> Store::attempts(JobId job) {
+Result<std::vector<StoredAttempt>> Store::attempts(JobId job) {
   return parts_->reader->attempts(job);
 }
 

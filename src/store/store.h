@@ -60,7 +60,7 @@ class Store {
   Result<void> set_spec(JobId job, JobSpec spec);
   /// It has devices: a new attempt, and the job is starting. Later fields of the record are
   /// ignored.
-  Result<void> begin_attempt(AttemptRecord attempt);
+  Result<void> begin_attempt(StoredAttempt attempt);
   /// Its process is there: the job is running.
   Result<void> start_attempt(JobId job, std::uint16_t attempt, pid_t pid, Time started);
   /// How the attempt ended. What becomes of the job is told by set_waiting() or end_job().
@@ -77,7 +77,7 @@ class Store {
   Result<JobRecord> job(JobId id);
   Result<JobPage> list(const JobQuery& query);
   const PhaseCounts& counts() const;
-  Result<std::vector<AttemptRecord>> attempts(JobId job);
+  Result<std::vector<StoredAttempt>> attempts(JobId job);
 
   // --- the input journal
 

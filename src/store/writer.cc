@@ -196,7 +196,7 @@ Result<void> Writer::write(const SetWaiting& change) {
 }
 
 Result<void> Writer::write(const BeginAttempt& change) {
-  const AttemptRecord& attempt = change.attempt;
+  const StoredAttempt& attempt = change.attempt;
   const Result<JobPhase> before = phase(attempt.job);
   if (!before) {
     return Failure(before.error());

@@ -110,7 +110,7 @@ inline std::string text(const std::optional<Ending>& end) {
       end->energy ? fmt::format("{}", *end->energy) : "none", end->message);
 }
 
-inline std::string text(const AttemptRecord& attempt) {
+inline std::string text(const StoredAttempt& attempt) {
   return fmt::format("job {} attempt {} devices {} begun {} started {} pid {} logs '{}' '{}' {}",
                      attempt.job.value, attempt.attempt, attempt.devices,
                      attempt.begun.time_since_epoch().count(),

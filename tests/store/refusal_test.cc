@@ -163,8 +163,8 @@ std::string whole(Store& store) {
   const JobPage page = *store.list({});
   for (const JobRecord& listed : page.jobs) {
     all += text(*store.job(listed.id)) + "\n";
-    const std::vector<AttemptRecord> attempts = *store.attempts(listed.id);
-    for (const AttemptRecord& attempt : attempts) {
+    const std::vector<StoredAttempt> attempts = *store.attempts(listed.id);
+    for (const StoredAttempt& attempt : attempts) {
       all += text(attempt) + "\n";
     }
   }

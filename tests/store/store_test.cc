@@ -118,7 +118,7 @@ TEST_F(StoreTest, AJobsLifeWithARetry) {
   ASSERT_TRUE(store_->set_waiting(id, false, at(4)));
   EXPECT_EQ(store_->job(id)->not_before, at(4));
 
-  AttemptRecord first{id, 1, {"0", "GPU-\0x"s}, at(5), kNever, 0, "/logs/1.out", "/logs/1.err", {}};
+  StoredAttempt first{id, 1, {"0", "GPU-\0x"s}, at(5), kNever, 0, "/logs/1.out", "/logs/1.err", {}};
   ASSERT_TRUE(store_->begin_attempt(first));
   EXPECT_EQ(store_->job(id)->phase, JobPhase::Starting);
   EXPECT_EQ(text(store_->attempts(id)->at(0)), text(first));
@@ -138,7 +138,7 @@ TEST_F(StoreTest, AJobsLifeWithARetry) {
   ASSERT_TRUE(store_->set_spec(id, grown));
   ASSERT_TRUE(store_->commit());
 
-  AttemptRecord second{id, 2, {}, at(21), kNever, 0, "/logs/2.out", "", {}};
+  StoredAttempt second{id, 2, {}, at(21), kNever, 0, "/logs/2.out", "", {}};
   second.ending = ending(Outcome::Failed, at(22));
   second.ending->reason = EndReason::NotStarted;
   second.ending->exit_code = std::numeric_limits<int>::min();
@@ -154,7 +154,7 @@ TEST_F(StoreTest, AJobsLifeWithARetry) {
   EXPECT_EQ(record.attempt, 2);
   EXPECT_EQ(text(record.ending), text(second.ending));
   EXPECT_EQ(text(record.description.spec), text(grown));
-  const std::vector<AttemptRecord> attempts = *store_->attempts(id);
+  const std::vector<StoredAttempt> attempts = *store_->attempts(id);
   ASSERT_EQ(attempts.size(), 2u);
   EXPECT_EQ(text(attempts[0]), text(first));
   EXPECT_EQ(text(attempts[1]), text(second));
