@@ -226,9 +226,9 @@ void Run::log_end(JobId id, const Record& record, const Active& active, const En
   const int exit_code = ended.outcome == Outcome::TimedOut ? kTimedOut
                         : ended.signal != 0                ? 0
                                                            : ended.exit_code;
-  const Result<void> added = joblog_->add(
-      {id, active.wall_started, to_seconds(ended.ended - active.started), output_bytes, exit_code,
-       ended.signal, joblog_command(record.command)});
+  const Result<void> added =
+      joblog_->add({id, active.wall_started, to_seconds(ended.ended - active.started), output_bytes,
+                    exit_code, ended.signal, joblog_command(record.command)});
   if (!added && !std::exchange(summary_.log_failed, true)) {
     observer_.warning(added.error().message + "; the run goes on");
   }

@@ -79,8 +79,8 @@ Result<RunSummary> Run::execute(Input input) {
     return Failure(ready.error());
   }
   // What cannot be waited on, /dev/null for instance, never keeps anyone waiting.
-  const bool live = !input.complete() && !options_.shuffle &&
-                    poller_.add(input.fd(), [this] { read_input(); });
+  const bool live =
+      !input.complete() && !options_.shuffle && poller_.add(input.fd(), [this] { read_input(); });
   if (live) {
     input_ = std::move(input);
   } else if (const Result<void> read = read_everything(input); !read) {
