@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from gpu_case import BERTH, BUILD, DEADLINE, GpuCase
+from gpu_case import BERTH, BUILD, DEADLINE, GIB, GpuCase
 
 
 class Fifo:
