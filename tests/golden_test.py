@@ -25,16 +25,17 @@ def shapes(stream):
     for event in stream:
         fields = seen.setdefault(event["event"], {})
         for name, value in event.items():
-            fields.setdefault(name, set()).add(KINDS[type(value)])
+            kinds, inner = fields.setdefault(name, (set(), {}))
+            kinds.add(KINDS[type(value)])
             for item in value if isinstance(value, list) else []:
-                inner = item.items() if isinstance(item, dict) else [("", item)]
-                for key, part in inner:
-                    fields.setdefault(f"{name}[].{key}".rstrip("."), set()).add(KINDS[type(part)])
+                for key, part in item.items() if isinstance(item, dict) else [("", item)]:
+                    inner.setdefault(f"{name}[].{key}".rstrip("."), set()).add(KINDS[type(part)])
     text = ""
     for kind in sorted(seen):
         text += f"{kind}\n"
-        for name, kinds in seen[kind].items():
-            text += f"  {name}: {' or '.join(sorted(kinds))}\n"
+        for name, (kinds, inner) in seen[kind].items():
+            for field, found in {name: kinds, **inner}.items():
+                text += f"  {field}: {' or '.join(sorted(found))}\n"
     return text
 
 
