@@ -97,9 +97,8 @@ class LiveView(TerminalCase):
                                   "for i in $(seq 50); do echo line $i; done; exit 3"], **env)
         told.lines(2)
         self.until(lambda lines: any("0/3 done, 2 running" in line for line in lines) and
-                   any("first" in line for line in lines) and
-                   any("oops" in line for line in lines))
-        self.until(lambda lines: sum("gpu " in line and "[" in line for line in lines) == 2)
+                   "first" in lines and "oops" in lines and
+                   sum("gpu " in line and "[" in line for line in lines) == 2)
         live = list(self.screen.lines)
         bar = next(n for n, line in enumerate(live) if "0/3 done" in line)
         self.assertEqual([line[:7] for line in live[bar + 1:bar + 3]], ["  gpu 0", "  gpu 1"])
