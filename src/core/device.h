@@ -20,7 +20,7 @@ struct Locality {
 
 /// The fixed facts of one device (a GPU or a MIG slice).
 struct DeviceSpec {
-  std::string name;   // as `--gpus` and the tables name it: "0", "sim:2", "0:1" for a MIG slice
+  std::string name;   // as `--gpus` and the tables name it: "0", "0:1" for a MIG slice, any word where ids are trusted
   std::string uuid;   // empty where unknown
   std::string model;  // "NVIDIA A100-SXM4-40GB"; empty where unknown
   Bytes memory;       // 0 where unknown

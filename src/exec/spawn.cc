@@ -116,8 +116,8 @@ BERTH_UNSANITIZED void child_main(void* argument) {
   const std::uint64_t no_signals = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&no_signals), 0, 8);
   const long failed = raw_syscall(SYS_execve, reinterpret_cast<long>(plan->path),
-                                  reinterpret_cast<long>(plan->arguments.data()),
-                                  reinterpret_cast<long>(plan->environment.data()));
+                                  reinterpret_cast<long>(plan->argument_list),
+                                  reinterpret_cast<long>(plan->environment_list));
   plan->error = static_cast<int>(-failed);
   raw_syscall(SYS_exit_group, 127);
 }
@@ -145,6 +145,8 @@ SpawnStack::~SpawnStack() {
 }
 
 Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup) {
+  plan.argument_list = plan.arguments.data();
+  plan.environment_list = plan.environment.data();
   // No signal handler may run in the child while it lives on borrowed memory.
   sigset_t all;
   sigset_t before;

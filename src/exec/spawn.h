@@ -39,6 +39,11 @@ struct SpawnPlan {
   int stderr_fd = 2;
   /// errno of a failed exec, written by the child; the child then exits with 127.
   int error = 0;
+
+  /// Where the vectors' elements are, for the child: it may not even call their members, which a
+  /// sanitizer's build would have count on the parent's books.
+  char* const* argument_list = nullptr;
+  char* const* environment_list = nullptr;
 };
 
 /// Starts a child in a process group of its own, which is sent TERM if this thread dies. With a

@@ -29,8 +29,9 @@ std::optional<std::string_view> find_variable(std::string_view environment, std:
 /// One pass over the processes; remembers the ancestors that it has climbed.
 class OwnerSearch {
  public:
-  OwnerSearch(const std::string& run, const std::string& proc, std::span<const JobRoot> jobs)
-      : run_(run), proc_(proc) {
+  OwnerSearch(const std::string& run, const std::string& proc, std::span<const JobRoot> jobs,
+              const std::map<pid_t, JobId>& last_owners)
+      : run_(run), proc_(proc), last_owners_(last_owners) {
     for (const JobRoot& job : jobs) {
       roots_[job.root] = job.job;
     }
@@ -44,6 +45,9 @@ class OwnerSearch {
     if (!owner) {
       owner = read_environment(pid);
     }
+    if (!owner && !read_proc_stat(proc_, pid)) {
+      owner = last_owner(pid);
+    }
     by_process_[pid] = owner;
     return owner;
   }
@@ -52,6 +56,16 @@ class OwnerSearch {
   Owner root(pid_t pid) const {
     const auto found = roots_.find(pid);
     return found == roots_.end() ? Owner() : Owner(found->second);
+  }
+
+  Owner last_owner(pid_t pid) const {
+    const auto found = last_owners_.find(pid);
+    return found != last_owners_.end() && runs(found->second) ? Owner(found->second) : Owner();
+  }
+
+  bool runs(JobId job) const {
+    return std::any_of(roots_.begin(), roots_.end(),
+                       [job](const auto& entry) { return entry.second == job; });
   }
 
   Owner climb(pid_t pid) {
@@ -91,14 +105,13 @@ class OwnerSearch {
     const std::string_view text = find_variable(*environment, "BERTH_JOB_ID").value_or("");
     JobId job;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), job.value);
-    const bool runs = std::any_of(roots_.begin(), roots_.end(),
-                                  [job](const auto& entry) { return entry.second == job; });
     const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && runs ? Owner(job) : std::nullopt;
+    return whole && runs(job) ? Owner(job) : std::nullopt;
   }
 
   const std::string& run_;
   const std::string& proc_;
+  const std::map<pid_t, JobId>& last_owners_;
   std::map<pid_t, JobId> roots_;
   std::map<pid_t, Owner> by_ancestor_;
   std::map<pid_t, Owner> by_process_;
@@ -110,8 +123,9 @@ ProcessTree::ProcessTree(std::string run, std::string proc)
     : run_(std::move(run)), proc_(std::move(proc)) {}
 
 std::vector<DeviceUse> ProcessTree::attribute(std::span<const DeviceSample> samples,
-                                              std::span<const JobRoot> jobs) const {
-  OwnerSearch search(run_, proc_, jobs);
+                                              std::span<const JobRoot> jobs) {
+  OwnerSearch search(run_, proc_, jobs, last_owners_);
+  std::map<pid_t, JobId> owners;
   std::vector<DeviceUse> uses;
   uses.reserve(samples.size());
   for (const DeviceSample& sample : samples) {
@@ -120,6 +134,7 @@ std::vector<DeviceUse> ProcessTree::attribute(std::span<const DeviceSample> samp
     Bytes others;
     for (const ProcessUse& process : sample.processes) {
       if (const Owner owner = search.find(process.pid)) {
+        owners[process.pid] = *owner;
         use.jobs[*owner] += process.memory;
         ours += process.memory;
       } else {
@@ -129,6 +144,7 @@ std::vector<DeviceUse> ProcessTree::attribute(std::span<const DeviceSample> samp
     // The device's own sum knows more than its list, which may leave out graphics and other users.
     use.foreign = sample.used ? std::max(Bytes{}, *sample.used - ours) : others;
   }
+  last_owners_ = std::move(owners);
   return uses;
 }
 

@@ -26,7 +26,7 @@ struct DeviceUse {
   Bytes foreign;                // used, less what jobs hold; never negative
 };
 
-/// Has no state between calls; any thread.
+/// One thread at a time.
 class ProcessTree {
  public:
   /// `run` is the value of BERTH_RUN that jobs of this scheduler were started with: a job number
@@ -36,12 +36,14 @@ class ProcessTree {
   /// One entry per sample. A process belongs to a job when it, or an ancestor, is the job's root
   /// or in the process group or session that the root leads; or, where it was re-parented and has
   /// left both, when its environment has the job's BERTH_JOB_ID and this BERTH_RUN.
+  /// One that has died since its sample was taken belongs to whom it belonged to before.
   std::vector<DeviceUse> attribute(std::span<const DeviceSample> samples,
-                                   std::span<const JobRoot> jobs) const;
+                                   std::span<const JobRoot> jobs);
 
  private:
   std::string run_;
   std::string proc_;
+  std::map<pid_t, JobId> last_owners_;  // as of the call before
 };
 
 }  // namespace berth

@@ -210,8 +210,8 @@ class SimJob {
   }
 
   void announce() const {
-    fmt::print("simjob {}: {} on each of {} devices\n", ::getpid(), format_bytes(plan_.memory),
-               devices_);
+    fmt::print("simjob {}: {} on {}\n", ::getpid(), format_bytes(plan_.memory),
+               devices_ == 1 ? "its device" : fmt::format("each of {} devices", devices_));
     std::fflush(stdout);
   }
 

@@ -10,8 +10,8 @@ namespace berth {
 namespace {
 
 /// A job's name as part of a file name.
-std::string file_part(const std::string& name) {
-  std::string part = name;
+std::string file_part(std::string_view name) {
+  std::string part(name);
   for (char& c : part) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '.' || c == '_' || c == '-';
@@ -46,7 +46,7 @@ Result<void> JobOutputs::prepare() {
 }
 
 /// A file that was not there before: 12.log, 12.2.log, … so that no attempt overwrites another.
-Fd JobOutputs::open_log(JobId job, const std::string& name, std::string& path) {
+Fd JobOutputs::open_log(JobId job, std::string_view name, std::string& path) {
   const std::string stem = fmt::format("{}/{}{}{}", options_.log_folder, job.value,
                                        name.empty() ? "" : "-", file_part(name));
   for (int n = 1;; ++n) {
@@ -58,7 +58,7 @@ Fd JobOutputs::open_log(JobId job, const std::string& name, std::string& path) {
   }
 }
 
-JobOutputs::Writers JobOutputs::open(JobId id, const std::string& name) {
+JobOutputs::Writers JobOutputs::open(JobId id, std::string_view name) {
   const bool to_file = !options_.log_folder.empty();
   Writers writers;
   if (!to_file && !options_.capture_stdout && !options_.capture_stderr) {

@@ -37,7 +37,7 @@ class JobOutputs {
   };
   /// Descriptors for a job that is about to start, and after it has started they are to be
   /// released.
-  Writers open(JobId job, const std::string& name);
+  Writers open(JobId job, std::string_view name);
   void release_writers();
 
   /// Takes what is still in the pipes. Returns how many bytes the job printed, as far as berth saw.
@@ -64,7 +64,7 @@ class JobOutputs {
   bool pull(Stream& stream);
   void take(Stream& stream, std::string_view bytes);
   void write_log(Job& job, std::string_view bytes);
-  Fd open_log(JobId job, const std::string& name, std::string& path);
+  Fd open_log(JobId job, std::string_view name, std::string& path);
 
   Options options_;
   Poller& poller_;

@@ -130,8 +130,8 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
   }
   launch.environment.emplace_back("BERTH_GPUS", std::move(names));
   launch.environment.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
-  launch.environment.emplace_back("BERTH_NAME", record.name);
-  launch.environment.emplace_back("BERTH_PROJECT", record.project);
+  launch.environment.emplace_back("BERTH_NAME", std::string(record.name()));
+  launch.environment.emplace_back("BERTH_PROJECT", std::string(record.project()));
   const Duration limit = scheduler_->find(action.job)->limit;
   launch.environment.emplace_back(
       "BERTH_END_TIME",
@@ -143,13 +143,13 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
 void Run::start(const StartJob& action, Time at) {
   const Record& record = *records_.find(action.job);
   Launch launch = make_launch(action, record);
-  const JobOutputs::Writers writers = outputs_.open(action.job, record.name);
+  const JobOutputs::Writers writers = outputs_.open(action.job, record.name());
   launch.stdout_fd = writers.stdout_fd;
   launch.stderr_fd = writers.stderr_fd;
   const Result<pid_t> pid = runner_.start(std::move(launch));
   outputs_.release_writers();
   if (action.attempt == 1) {
-    const Duration wait = at - record.submitted;
+    const Duration wait = at - scheduler_->find(action.job)->submitted;
     ++summary_.started;
     summary_.total_wait += wait;
     summary_.longest_wait = std::max(summary_.longest_wait, wait);
@@ -181,7 +181,7 @@ void Run::take_exits() {
 }
 
 JobEvent Run::event(JobId id, const Record& record, const Active& active) const {
-  JobEvent event{id, record.name, record.command, active.attempt, {}, active.pid, wall_seconds()};
+  JobEvent event{id, record.name(), record.command, active.attempt, {}, active.pid, wall_seconds()};
   for (const DeviceId device : active.devices) {
     event.gpus.push_back(devices_.list()[device.value].spec.name);
   }

@@ -52,12 +52,19 @@ class Run {
                         const std::function<void(const JobLine&, const Needs&)>& visit);
 
  private:
-  /// What the scheduler does not need to know of a job.
-  struct Record {
-    std::string command;
+  struct Labels {
     std::string name;
     std::string project;
-    Time submitted;
+  };
+  /// What the scheduler does not need to know of a job. There may be a million of these.
+  struct Record {
+    std::string command;
+    std::unique_ptr<Labels> labels;  // most jobs have none
+
+    std::string_view name() const { return labels == nullptr ? std::string_view{} : labels->name; }
+    std::string_view project() const {
+      return labels == nullptr ? std::string_view{} : labels->project;
+    }
   };
   /// An attempt that runs.
   struct Active {
@@ -74,7 +81,7 @@ class Run {
   Result<void> prepare();
   Result<void> read_everything(Input& input);
   Result<void> submit(JobLine line);
-  static Record make_record(JobLine line, Time submitted);
+  static Record make_record(JobLine line);
   Result<JobSpec> specify(const JobLine& line, bool& never) const;
   Result<void> add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const;
   bool done_before(JobId id, const JobLine& line, Result<void>& problem) const;

@@ -215,9 +215,14 @@ bool Run::done_before(JobId id, const JobLine& line, Result<void>& problem) cons
   return options_.resume == RunOptions::Resume::Unfinished || past->second.succeeded();
 }
 
-Run::Record Run::make_record(JobLine line, Time submitted) {
-  return {std::move(line.command), line.options.name.value_or(""),
-          line.options.project.value_or(""), submitted};
+Run::Record Run::make_record(JobLine line) {
+  Record record{std::move(line.command), nullptr};
+  record.command.shrink_to_fit();
+  if (line.options.name || line.options.project) {
+    record.labels = std::make_unique<Labels>(
+        Labels{line.options.name.value_or(""), line.options.project.value_or("")});
+  }
+  return record;
 }
 
 Result<void> Run::submit(JobLine line) {
@@ -248,7 +253,7 @@ Result<void> Run::submit(JobLine line) {
     if (line.options.name) {
       names_[*line.options.name] = id;
     }
-    end_without_start(id, make_record(line, at),
+    end_without_start(id, make_record(line),
                       {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, at});
     return {};
   }
@@ -262,7 +267,7 @@ Result<void> Run::submit(JobLine line) {
   if (line.options.name) {
     names_[*line.options.name] = id;
   }
-  records_.insert(id, make_record(std::move(line), at));
+  records_.insert(id, make_record(std::move(line)));
   return {};
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "fixture.h"
 
 namespace berth {
@@ -45,6 +47,19 @@ TEST_F(ProcessTreeTest, ChildrenBelongToTheirJobAndTheRestIsForeign) {
       {{100, Bytes{1}}, {101, Bytes{2}}, {102, Bytes{4}}, {200, Bytes{8}}, {300, Bytes{16}}}));
   EXPECT_EQ(use.jobs, (std::map<JobId, Bytes>{{JobId{7}, Bytes{7}}, {JobId{8}, Bytes{8}}}));
   EXPECT_EQ(use.foreign, Bytes{985});
+}
+
+// A job's worker may die between the sample and the look at /proc: what it held is nobody else's.
+TEST_F(ProcessTreeTest, OneThatHasDiedBelongsToWhomItDidBefore) {
+  const std::vector<JobRoot> jobs = {{JobId{7}, 100}};
+  process(100, 1, 100, 100);
+  process(101, 100, 101, 101);
+  const DeviceSample made = sample(Bytes{50}, {{101, Bytes{40}}});
+  ProcessTree tree("token", folder_.path());
+  EXPECT_EQ(tree.attribute(std::span(&made, 1), jobs)[0].foreign, Bytes{10});
+  std::filesystem::remove_all(folder_.path() + "/101");
+  EXPECT_EQ(tree.attribute(std::span(&made, 1), jobs)[0].foreign, Bytes{10});
+  EXPECT_EQ(tree.attribute(std::span(&made, 1), {})[0].foreign, Bytes{50});
 }
 
 struct StrayCase {
@@ -119,27 +134,29 @@ TEST_F(ProcessTreeTest, ALoopOfParentsEnds) {
 
 /// A grandchild that made itself a session of its own and lost its parent.
 TEST_F(ProcessTreeTest, ARealStrayIsFoundByItsEnvironment) {
-  const auto print_and_wait = [] {
-    // exec, because the kernel shows the environment that a program was started with.
-    // Not twice: in the middle of an exec it shows none.
-    ::execlp("sh", "sh", "-c", "echo $$; kill -STOP $$", nullptr);
-    return 127;
-  };
-  Child root([&] {
+  Child root([] {
     ::setpgid(0, 0);
     ::setenv("BERTH_JOB_ID", "7", 1);
     ::setenv("BERTH_RUN", "real", 1);
-    if (::fork() == 0) {
+    const pid_t middle = ::fork();
+    if (middle == 0) {
       ::setsid();
       if (::fork() == 0) {
-        return print_and_wait();
+        // exec, because the kernel shows the environment that a program was started with.
+        ::execlp("sh", "sh", "-c", "echo $$; kill -STOP $$", nullptr);
       }
       return 0;  // its child is now somebody else's
     }
+    ::waitpid(middle, nullptr, 0);
+    (void)!::write(STDOUT_FILENO, "alone\n", 6);
     ::pause();
     return 0;
   });
-  const pid_t stray = std::atoi(root.read_line().c_str());
+  // Two lines in either order: the stray's number, and that it has lost its parent.
+  pid_t stray = 0;
+  for (const std::string& line : {root.read_line(), root.read_line()}) {
+    stray = line == "alone" ? stray : std::atoi(line.c_str());
+  }
   ASSERT_GT(stray, 0);
   const DeviceSample made =
       sample(Bytes{12}, {{stray, Bytes{4}}, {root.pid(), Bytes{2}}, {::getpid(), Bytes{1}}});

@@ -1,0 +1,61 @@
+# berth's front door: `make demo` and `make test` set up a fresh Debian 12 machine, build and run.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+
+BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libexpected-dev \
+  libtomlplusplus-dev
+TEST_PACKAGES = libgtest-dev python3 tmux parallel procps
+BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler
+FUZZ_PACKAGES = clang libclang-rt-14-dev
+
+.PHONY: all demo test bench install format tidy asan tsan fuzz clean
+.PHONY: build-packages test-packages bench-packages fuzz-packages
+
+all: build-packages
+	@cmake --preset release -DBERTH_TESTS=$(if $(TESTS),ON,OFF) >/dev/null
+	@cmake --build build --parallel $(JOBS)
+
+demo: all
+	@tools/demo
+
+test: TESTS = yes
+test: test-packages all
+	@tools/run-tests build
+
+bench: bench-packages
+	@cmake --preset bench >/dev/null
+	@cmake --build build/bench --parallel $(JOBS)
+	@bench/run build/bench
+
+install: all
+	@cmake --install build --prefix $(PREFIX)
+
+format:
+	clang-format -i $$(git ls-files '*.cc' '*.h')
+
+tidy: build-packages
+	@cmake --preset tidy -DBERTH_TESTS=OFF >/dev/null && cmake --build build/tidy --parallel $(JOBS)
+
+asan tsan: build-packages test-packages
+	@cmake --preset $@ >/dev/null
+	@cmake --build build/$@ --parallel $(JOBS)
+	@tools/run-tests build/$@
+
+fuzz: build-packages fuzz-packages
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build/fuzz --parallel $(JOBS)
+	@tools/run-fuzzers build/fuzz $(FUZZ_SECONDS)
+
+clean:
+	rm -rf build
+
+build-packages:
+	@tools/need-packages $(BUILD_PACKAGES)
+test-packages:
+	@tools/need-packages $(TEST_PACKAGES)
+bench-packages: build-packages
+	@tools/need-packages $(BENCH_PACKAGES)
+fuzz-packages:
+	@tools/need-packages $(FUZZ_PACKAGES)
