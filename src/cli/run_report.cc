@@ -107,20 +107,24 @@ std::string describe_counts(const RunSummary& summary) {
 
 std::string describe_summary(const RunSummary& summary, const Terminal& terminal, bool table) {
   std::string text;
+  const auto say = [&](const std::string& line) {
+    text += wrap_words(line, terminal.columns) + "\n";
+  };
   if (table && summary.started > 0) {
     text += "\n" + device_table(summary, terminal) + "\n";
-    text += fmt::format("waits: mean {}, longest {}; runs: mean {}, longest {}{}\n",
-                        mean(summary.total_wait, summary.started),
-                        format_duration(summary.longest_wait),
-                        mean(summary.total_runtime, summary.counts.ended()),
-                        format_duration(summary.longest_runtime),
-                        summary.retries > 0 ? fmt::format("; {} retries", summary.retries) : "");
+    say(fmt::format("waits: mean {}, longest {}; runs: mean {}, longest {}{}",
+                    mean(summary.total_wait, summary.started),
+                    format_duration(summary.longest_wait),
+                    mean(summary.total_runtime, summary.counts.ended()),
+                    format_duration(summary.longest_runtime),
+                    summary.retries > 0 ? fmt::format("; {} retries", summary.retries) : ""));
   }
   if (summary.lost_output > 0) {
-    text += fmt::format("{} of output could not be written to logs and are lost\n",
-                        format_bytes(Bytes{static_cast<std::int64_t>(summary.lost_output)}));
+    say(fmt::format("{} of output could not be written to logs and are lost",
+                    format_bytes(Bytes{static_cast<std::int64_t>(summary.lost_output)})));
   }
-  return text + describe_counts(summary) + "\n";
+  say(describe_counts(summary));
+  return text;
 }
 
 std::string prefix_lines(std::string_view prefix, std::string_view lines) {

@@ -38,8 +38,9 @@ class ProgressReporter final : public RunObserver {
       prefixes_[job.id] = fmt::format("[{}] ", job.id.value);
     }
     if (options_.verbose) {
-      above(stderr, fmt::format("[{}] started on gpu {}: {}\n", job.id.value,
-                                fmt::join(job.gpus, ","), one_line(job.command)));
+      const std::string line = fmt::format("[{}] started on gpu {}: {}", job.id.value,
+                                           fmt::join(job.gpus, ","), one_line(job.command));
+      above(stderr, truncate_to_width(line, describe_terminal(STDERR_FILENO).columns - 1) + "\n");
     }
   }
 
@@ -60,7 +61,8 @@ class ProgressReporter final : public RunObserver {
   }
 
   void warning(std::string_view text) override {
-    above(stderr, fmt::format("berth run: {}\n", text));
+    const Terminal terminal = describe_terminal(STDERR_FILENO);
+    above(stderr, wrap_words(fmt::format("berth run: {}", text), terminal.columns) + "\n");
   }
 
   Duration interval() const override { return kInterval; }
@@ -128,7 +130,9 @@ class ProgressReporter final : public RunObserver {
   static std::string device_line(const DeviceProgress& device, const Terminal& terminal) {
     std::string text = fmt::format("  gpu {:<4}", device.name);
     text += device.utilization ? fmt::format(" {:>3}%", *device.utilization) : "     ";
-    if (device.used && device.memory > Bytes{}) {
+    // Where there is little room, what runs matters more.
+    constexpr std::size_t kRoomForMemory = 60;
+    if (device.used && device.memory > Bytes{} && terminal.columns >= kRoomForMemory) {
       text += fmt::format(" {:>8}/{}", format_bytes(*device.used), format_bytes(device.memory));
     }
     if (device.jobs.empty()) {

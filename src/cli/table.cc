@@ -172,6 +172,24 @@ std::string truncate_to_width(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, bytes)) + "…";
 }
 
+std::string wrap_words(std::string_view text, std::size_t width) {
+  std::string wrapped;
+  std::size_t used = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t columns = display_width(word);
+    const bool fits = width == 0 || used + 1 + columns <= width;
+    if (!wrapped.empty()) {
+      wrapped += fits ? ' ' : '\n';
+    }
+    used = wrapped.empty() || !fits ? columns : used + 1 + columns;
+    wrapped += word;
+  }
+  return wrapped;
+}
+
 std::string printable(std::string_view text) {
   std::string shown(text);
   for (char& c : shown) {

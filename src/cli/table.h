@@ -50,6 +50,10 @@ std::size_t display_width(std::string_view text);
 /// `text` in at most `width` columns; ends in "…" where it was cut.
 std::string truncate_to_width(std::string_view text, std::size_t width);
 
+/// `text` with newlines for some of its blanks, so that no line is wider than `width` (0: no limit)
+/// unless a single word is.
+std::string wrap_words(std::string_view text, std::size_t width);
+
 /// `text` with control characters, which could move the cursor or worse, replaced by '?'.
 std::string printable(std::string_view text);
 

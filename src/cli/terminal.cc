@@ -13,11 +13,10 @@ Terminal describe_terminal(int fd) {
   if (::isatty(fd) == 0) {
     return terminal;
   }
-  terminal.interactive = true;
   const char* no_colour = std::getenv("NO_COLOR");
   const char* kind = std::getenv("TERM");
-  terminal.colour = (no_colour == nullptr || *no_colour == '\0') && kind != nullptr &&
-                    *kind != '\0' && std::string_view(kind) != "dumb";
+  terminal.interactive = kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb";
+  terminal.colour = terminal.interactive && (no_colour == nullptr || *no_colour == '\0');
   winsize size{};
   constexpr std::size_t kUsualColumns = 80;
   const bool known = ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

@@ -6,9 +6,9 @@
 namespace berth {
 
 struct Terminal {
-  bool interactive = false;
-  bool colour = false;      // on a terminal only, and never with NO_COLOR
-  std::size_t columns = 0;  // 0: nothing to fit into
+  bool interactive = false;  // a terminal on which the cursor can be moved
+  bool colour = false;       // on a terminal only, and never with NO_COLOR
+  std::size_t columns = 0;   // 0: nothing to fit into
   std::size_t rows = 0;
 };
 

@@ -37,7 +37,7 @@ struct SweepSpec {
   /// Accept parameters that the command does not mention.
   bool allow_unused = false;
   /// A sample gives up after so many points in a row that no constraint lets through.
-  std::uint64_t most_misses = 10'000'000;
+  std::uint64_t most_misses = 1'000'000;
 };
 
 /// `base` with everything that `over` says put over it; parameters are replaced by name.

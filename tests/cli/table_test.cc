@@ -95,5 +95,14 @@ TEST(TruncateTest, CutsBetweenCharacters) {
   EXPECT_EQ(truncate_to_width("abc", 0), "");
 }
 
+TEST(WrapTest, BreaksBetweenWords) {
+  EXPECT_EQ(wrap_words("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrap_words("one two three", 6), "one\ntwo\nthree");
+  EXPECT_EQ(wrap_words("one two three", 0), "one two three");
+  EXPECT_EQ(wrap_words("unbreakable", 3), "unbreakable");
+  EXPECT_EQ(wrap_words("学習 学習", 4), "学習\n学習");
+  EXPECT_EQ(wrap_words("", 5), "");
+}
+
 }  // namespace
 }  // namespace berth
