@@ -45,6 +45,7 @@ bool contains(const std::vector<IdRange>& ranges, JobId id) {
 
 std::string phase_list(const std::vector<JobPhase>& phases) {
   std::vector<int> numbers;
+  numbers.reserve(phases.size());
   for (const JobPhase phase : phases) {
     numbers.push_back(static_cast<int>(phase));
   }
@@ -168,6 +169,7 @@ std::string statement_for(const JobQuery& query, const Conditions& conditions, b
   std::sort(phases.begin(), phases.end());
   phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
   std::vector<std::string> parts;
+  parts.reserve(phases.size());
   for (const JobPhase phase : phases) {
     parts.push_back(
         fmt::format("{} AND state = {}{}", head, static_cast<int>(phase), conditions.where));
