@@ -45,6 +45,7 @@ bool contains(const std::vector<IdRange>& ranges, JobId id) {
 
 std::string phase_list(const std::vector<JobPhase>& phases) {
   std::vector<int> numbers;
+  numbers.reserve(phases.size());
   for (const JobPhase phase : phases) {
     numbers.push_back(static_cast<int>(phase));
   }
@@ -54,7 +55,8 @@ std::string phase_list(const std::vector<JobPhase>& phases) {
 /// The conditions of a filter, with the numbers of shared contents filled in.
 struct Conditions {
   std::string from = "jobs";
-  std::string where;  // starts with " AND" unless empty
+  std::string_view id = "id";  // the column by which the index that is walked is in order
+  std::string where;           // starts with " AND" unless empty
   bool impossible = false;
 };
 
@@ -101,7 +103,7 @@ class Planner {
       return {};
     }
     if (content->empty()) {
-      result_.where += fmt::format(" AND {} IS NULL", column);
+      result_.where += fmt::format(" AND +{} IS NULL", column);
       return {};
     }
     const Result<std::optional<std::int64_t>> id = interner_.find(*content);
@@ -122,6 +124,7 @@ class Planner {
     if (!narrowed_ && query_.order == JobOrder::ById) {
       narrowed_ = true;
       result_.from = "labels CROSS JOIN jobs ON id = job";
+      result_.id = "job";
       result_.where += fmt::format(" AND label = {} AND job BETWEEN ?1 AND ?2", id->value_or(0));
     } else {
       result_.where +=
@@ -159,12 +162,14 @@ std::string statement_for(const JobQuery& query, const Conditions& conditions, b
     if (!query.filter.phases.empty()) {
       states = fmt::format(" AND +state IN ({})", phase_list(query.filter.phases));
     }
-    return fmt::format("{}{}{} ORDER BY id {}", head, states, conditions.where, direction);
+    return fmt::format("{}{}{} ORDER BY {} {}", head, states, conditions.where, conditions.id,
+                       direction);
   }
   std::vector<JobPhase> phases = query.filter.phases;
   std::sort(phases.begin(), phases.end());
   phases.erase(std::unique(phases.begin(), phases.end()), phases.end());
   std::vector<std::string> parts;
+  parts.reserve(phases.size());
   for (const JobPhase phase : phases) {
     parts.push_back(
         fmt::format("{} AND state = {}{}", head, static_cast<int>(phase), conditions.where));

@@ -152,7 +152,7 @@ Result<Transaction> Transaction::begin(Database& database) {
 }
 
 Result<void> Transaction::commit() {
-  const Result<void> done = database_->execute("COMMIT");
+  Result<void> done = database_->execute("COMMIT");
   if (done) {
     database_ = nullptr;
   } else {
