@@ -16,10 +16,10 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 /// Requests of send_all() that are on their way at once, and their bytes that wait to be sent.
 constexpr std::size_t kInFlight = 2048;
-constexpr std::size_t kWriteBytes = 256 * 1024;
+constexpr std::size_t kWriteBytes = std::size_t{256} * 1024;
 
 constexpr const char* kCheck = "check it with 'berth daemon status'";
 

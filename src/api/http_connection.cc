@@ -16,14 +16,14 @@ namespace {
 using boost::system::error_code;
 using Descriptor = boost::asio::posix::stream_descriptor;
 
-constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 /// One connection's share of a batch; others wait behind it.
-constexpr std::size_t kWriteBytes = 1024 * 1024;
+constexpr std::size_t kWriteBytes = std::size_t{1024} * 1024;
 /// Requests of one connection that wait for their answers.
 constexpr std::size_t kLine = 4096;
 /// For a refused client to read why.
 constexpr auto kDrain = std::chrono::seconds(2);
-constexpr std::size_t kKeptCapacity = 256 * 1024;
+constexpr std::size_t kKeptCapacity = std::size_t{256} * 1024;
 
 HttpResponse error_response(int status, std::string_view message) {
   HttpResponse out;
@@ -462,12 +462,11 @@ void HttpConnection::tick(Clock::time_point now) {
   if (closed_ || now < deadline_) {
     return;
   }
-  if (draining_ || waiting_writable_) {
-    close();  // it does not read
-  } else if (line_.empty() && reader_.started()) {
-    refuse(408, "the request took too long to arrive");
-  } else if (line_.empty()) {
+  const bool does_not_read = draining_ || waiting_writable_;
+  if (does_not_read || (line_.empty() && !reader_.started())) {
     close();
+  } else if (line_.empty()) {
+    refuse(408, "the request took too long to arrive");
   }
 }
 

@@ -38,7 +38,7 @@ bool is_passing(int error) {
 
 }  // namespace
 
-class HttpServer::Impl : public ConnectionHost, public std::enable_shared_from_this<Impl> {
+class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_from_this<Impl> {
  public:
   Impl(Loop& loop, Handler handler, Limits limits)
       : loop_(loop),

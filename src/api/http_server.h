@@ -71,12 +71,12 @@ class HttpServer {
   using Handler = std::function<void(HttpRequest, std::unique_ptr<Responder>)>;
 
   struct Limits {
-    std::size_t header_bytes = 16 * 1024;
-    std::size_t body_bytes = 256 * 1024 * 1024;
-    std::size_t connections = 2000;                 // more wait in the kernel until one goes
-    Duration idle = std::chrono::seconds(60);       // between requests, and for a request to arrive
-    std::size_t unsent_bytes = 4 * 1024 * 1024;     // per event stream
-    Duration heartbeat = std::chrono::seconds(15);  // a comment on each event stream
+    std::size_t header_bytes = std::size_t{16} * 1024;
+    std::size_t body_bytes = std::size_t{256} * 1024 * 1024;
+    std::size_t connections = 2000;            // more wait in the kernel until one goes
+    Duration idle = std::chrono::seconds(60);  // between requests, and for a request to arrive
+    std::size_t unsent_bytes = std::size_t{4} * 1024 * 1024;  // per event stream
+    Duration heartbeat = std::chrono::seconds(15);            // a comment on each event stream
   };
 
   HttpServer(Loop& loop, Handler handler, Limits limits);

@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMaxHead = 64 * 1024;
+constexpr std::size_t kMaxHead = std::size_t{64} * 1024;
 
 Failure not_http() {
   return fail(ErrorCode::Unavailable, "what answers on the socket does not speak berth's protocol");

@@ -131,6 +131,7 @@ Result<void> Daemon::restore() {
     ended.emplace(end.job, end);
   }
   std::vector<LiveJob> never_started;
+  std::vector<AttemptStart> started_unseen;  // their start was not on disk yet
   const Result<void> read = store_->for_each_live([&](const LiveJob& job) {
     Restore command{job.id, job.spec, job.submitted, job.attempt, std::nullopt};
     command.spec.held = job.phase == JobPhase::Held;
@@ -150,6 +151,9 @@ Result<void> Daemon::restore() {
         }
       }
       command.running = std::move(state);
+      if (job.phase == JobPhase::Starting && known(running)) {
+        started_unseen.push_back(running.at(job.id));
+      }
     } else if (in_flight) {
       never_started.push_back(job);
     }
@@ -172,9 +176,9 @@ Result<void> Daemon::restore() {
       return done;
     }
   }
-  for (const auto& [job, start] : running) {
-    if (scheduler_->find(job) != nullptr) {
-      (void)store_->start_attempt(job, start.attempt, start.pid, at).has_value();
+  for (const AttemptStart& start : started_unseen) {
+    if (Result<void> done = store_->start_attempt(start.job, start.attempt, start.pid, at); !done) {
+      return done;
     }
   }
   for (const auto& [job, end] : ended) {

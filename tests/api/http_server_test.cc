@@ -200,10 +200,8 @@ TEST(HttpServer, AHalfClosedClientStillGetsItsAnswer) {
   RawClient client = RawClient::to_path(server.start().path());
   client.write("GET / HTTP/1.1\r\n\r\n");
   client.end_writing();
-  server.on_loop([] {});
-  // The end of its input may be seen only now; the answer comes all the same.
-  while (kept == nullptr) {
-    server.on_loop([] {});
+  for (bool asked = false; !asked;) {
+    server.on_loop([&] { asked = kept != nullptr; });
   }
   server.on_loop([&] { kept->respond(text("late")); });
   EXPECT_EQ(client.reply().body, "late");
@@ -336,11 +334,12 @@ TEST(EventStreams, EndWhenDropped) {
   HttpClient client = server.start().client();
   int events = 0;
   const Result<void> followed = client.follow("/v1/events", "", [&](auto, auto, auto) {
-    ++events;
-    server.on_loop([&] {
-      streams.open[0]->send(42, "job", "last");
-      streams.open.clear();
-    });
+    if (++events == 1) {
+      server.on_loop([&] {
+        streams.open[0]->send(42, "job", "last");
+        streams.open.clear();
+      });
+    }
     return true;
   });
   ASSERT_TRUE(followed.has_value()) << followed.error().message;
