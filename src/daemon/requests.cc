@@ -273,12 +273,16 @@ HttpResponse Daemon::command(const HttpRequest& request, std::string_view verb) 
         return not_found(fmt::format("command {}", verb));
       }
       if (!result && range.first == range.last) {
-        return failed(result.error());
+        // The scheduler has forgotten those that ended; the store has not.
+        const Result<JobRecord> record = store_->job(id);
+        return failed(
+            record && !is_live(record->phase)
+                ? Error{ErrorCode::Refused, fmt::format("job {} has already ended: {}", id.value,
+                                                        phase_name(record->phase))}
+                : result.error());
       }
       if (result && verb != "kill") {
-        const Job& job = *scheduler_->find(id);
         check(store_->set_waiting(id, verb == "hold", Time{}));
-        (void)job;
       }
       done += result ? 1 : 0;
     }
@@ -329,7 +333,7 @@ void Daemon::wait(const HttpRequest& request, Reply reply) {
 /// Answers those who have nothing left to wait for. `ended`: none when 0.
 void Daemon::settle_waiters(JobId ended, bool failed_job) {
   for (Waiter& waiter : waiters_) {
-    if (waiter.jobs.erase(ended) > 0 || (waiter.everything && ended != JobId{})) {
+    if (waiter.jobs.erase(ended) > 0) {
       waiter.failed += failed_job ? 1 : 0;
     }
     const bool idle = scheduler_->waiting() + scheduler_->running() == 0;
