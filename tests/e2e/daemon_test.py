@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -30,6 +31,13 @@ class DaemonCase(unittest.TestCase):
 
     def status(self):
         return json.loads(self.berth("daemon", "status"))
+
+    def kill_daemon(self):
+        """kill -9, and not before it is gone does this return."""
+        process = os.pidfd_open(self.status()["pid"])
+        self.addCleanup(os.close, process)
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        self.assertTrue(select.select([process], [], [], DEADLINE)[0], "the daemon did not die")
 
     def jobs(self):
         return json.loads(self.berth("queue", "--all", "--json"))["jobs"]
@@ -109,7 +117,7 @@ class Crashes(DaemonCase):
         for round_ in range(4):
             # Any moment will do: wherever it dies, the next one must know.
             self.berth("wait", str(3 + 5 * round_), code=1)
-            os.kill(self.status()["pid"], signal.SIGKILL)
+            self.kill_daemon()
             self.berth("wait", str(4 + 5 * round_), code=1)  # starts the next daemon
         self.berth("wait")
         self.assertEqual([(job["state"], job["exit_code"]) for job in self.jobs()],
