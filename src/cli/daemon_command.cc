@@ -43,10 +43,8 @@ int daemon_main(Words words) {
                   });
   add_gpus_option(args, options.gpus);
   args.value("--policy", "NAME", "who goes first (default: priority)", options.policy);
-  args.value("--listen", "HOST:PORT", "also answer on TCP, to who has the token", options.listen);
-  args.flag("--force-listen", options.force_listen, "even beyond this machine, without TLS");
   args.value("--ready-fd", "FD", "tell this descriptor when it answers", ready_fd);
-  args.flag("--json", json, "print JSON (status always does)");
+  args.flag("--json", json, "status prints JSON in any case");
   args.example("berth daemon start --gpus 0,1");
   args.example("berth daemon status");
   const Result<bool> parsed = args.parse(words);

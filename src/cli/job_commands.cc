@@ -30,11 +30,13 @@ struct Ids {
   }
 };
 
-Result<Json> ask_json(std::string_view method, const std::string& target, bool start) {
+Result<Json> ask_json(std::string_view method, const std::string& target, bool start,
+                      Duration patience = std::chrono::seconds(60)) {
   Result<HttpClient> daemon = connect_daemon(start);
   if (!daemon) {
     return Failure(daemon.error());
   }
+  daemon->set_patience(patience);
   const Result<std::string> body = ask(*daemon, method, target);
   if (!body) {
     return Failure(body.error());
@@ -219,7 +221,8 @@ int wait_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<Json> reply = ask_json("GET", "/v1/wait?ids=" + query_escape(ids.list), true);
+  const Result<Json> reply =
+      ask_json("GET", "/v1/wait?ids=" + query_escape(ids.list), true, kForever);
   if (!reply) {
     return report("berth wait", reply.error());
   }

@@ -1,8 +1,8 @@
 // `berth submit`: puts jobs into the daemon's queue.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
@@ -18,14 +18,11 @@ namespace {
 struct SubmitCommand {
   SubmitRequest submission;
   std::string file;
-  std::string raw;  // --json FILE
-  std::string memory;
+  std::string document;
   std::string after;
   std::int64_t gpus = 1;
   std::int64_t priority = 0;
   std::int64_t retries = 0;
-  bool null = false;
-  bool json = false;
 };
 
 /// A command given as words runs as those words, whatever blanks and quotes are in them.
@@ -64,7 +61,10 @@ Args declare(SubmitCommand& command) {
             });
   args.value("--file", "FILE", "queue the job lines in FILE, as berth run takes them; - is stdin",
              command.file);
-  args.value("--json", "FILE", "queue the jobs in a JSON document; - is stdin", command.raw);
+  args.value(
+      "--json", "FILE",
+      "queue the jobs of a document {\"defaults\":{…},\"jobs\":[{\"command\":…},…]};\n- is stdin",
+      command.document);
   args.value("-g,--gpus", "N", "GPUs that the job needs (default: 1)", command.gpus);
   args.value("--mem", "SIZE", "GPU memory that it claims on each", job.spec.needs.memory);
   args.value("--name", "NAME", "a name for the job", job.name);
@@ -124,6 +124,41 @@ Result<void> read_lines(SubmitCommand& command) {
   return {};
 }
 
+/// The document as it is; this directory and environment where it names none.
+Result<void> read_document(SubmitCommand& command) {
+  Result<Input> input = Input::open(command.document, JobReader::Separator::Newline);
+  if (!input) {
+    return Failure(input.error());
+  }
+  std::string text;
+  for (bool more = true; more;) {
+    char block[65536];
+    const ssize_t got = ::read(input->fd(), block, sizeof block);
+    if (got < 0) {
+      return fail_errno(fmt::format("cannot read {}", command.document), errno);
+    }
+    text.append(block, static_cast<std::size_t>(got));
+    more = got > 0;
+  }
+  Result<SubmitRequest> read = parse_submit_request(text);
+  if (!read) {
+    return Failure(read.error());
+  }
+  JobDescription& defaults = read->defaults;
+  const JobDescription& ours = command.submission.defaults;
+  if (defaults.environment.empty()) {
+    defaults.environment = ours.environment;
+  }
+  for (JobDescription& job : read->jobs) {
+    job.directory = job.directory.empty() ? ours.directory : job.directory;
+  }
+  if (!command.submission.token.empty()) {
+    read->token = command.submission.token;
+  }
+  command.submission = std::move(*read);
+  return {};
+}
+
 Result<int> execute(SubmitCommand& command) {
   JobDescription& defaults = command.submission.defaults;
   defaults.spec.needs.gpus = static_cast<std::uint32_t>(command.gpus);
@@ -135,9 +170,8 @@ Result<int> execute(SubmitCommand& command) {
     defaults.environment.emplace_back(*entry);
   }
   if (!command.after.empty()) {
-    std::string_view line = command.after;
     const std::string option = "@after=" + command.after + " x";
-    line = option;
+    std::string_view line = option;
     const Result<LineOptions> options = take_options(line);
     if (!options) {
       return Failure(options.error());
@@ -155,12 +189,17 @@ Result<int> execute(SubmitCommand& command) {
       return Failure(read.error());
     }
   }
+  if (!command.document.empty()) {
+    if (const Result<void> read = read_document(command); !read) {
+      return Failure(read.error());
+    }
+  }
   if (command.submission.jobs.empty()) {
     return fail(ErrorCode::Usage, "nothing to queue: give a command, or --file FILE");
   }
   // A lone command has no say of its own: everything stands in the defaults.
   for (JobDescription& job : command.submission.jobs) {
-    if (command.file.empty()) {
+    if (command.file.empty() && command.document.empty()) {
       job.spec = defaults.spec;
     }
   }

@@ -22,12 +22,6 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   std::vector<std::string> words = {
       "berth",    "daemon",       "run",    "--ready-fd", std::to_string(ready_fd),
       "--policy", options.policy, "--gpus", options.gpus};
-  if (options.listen) {
-    words.insert(words.end(), {"--listen", *options.listen});
-  }
-  if (options.force_listen) {
-    words.emplace_back("--force-listen");
-  }
   std::vector<char*> arguments;
   for (std::string& word : words) {
     arguments.push_back(word.data());

@@ -1,7 +1,6 @@
 // Starting a daemon: in the background for a command that needs one, or in the foreground.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "base/fd.h"
@@ -12,8 +11,6 @@ namespace berth {
 struct DaemonOptions {
   std::string gpus = "auto";  // as --gpus
   std::string policy = "priority";
-  std::optional<std::string> listen;  // HOST:PORT
-  bool force_listen = false;          // beyond loopback
 };
 
 /// Starts one in the background and returns when it answers. One that runs already is an error.

@@ -68,6 +68,17 @@ class Basics(DaemonCase):
         self.assertEqual([(job["name"], job["exit_code"]) for job in self.jobs()],
                          [(f"n{i}", i) for i in range(5)])
 
+    def test_a_document_of_jobs(self):
+        document = {"defaults": {"project": "p"},
+                    "jobs": [{"command": "exit 0"}, {"command": "exit 7", "name": "seven"}]}
+        self.assertEqual(self.berth("submit", "--json", "-", input=json.dumps(document)), "1-2\n")
+        self.berth("wait")
+        self.assertEqual([(job["project"], job["name"], job["exit_code"]) for job in self.jobs()],
+                         [("p", "", 0), ("p", "seven", 7)])
+        document["jobs"][1]["gpus"] = "many"
+        self.berth("submit", "--json", "-", input=json.dumps(document), code=2)
+        self.assertEqual(len(self.jobs()), 2)
+
     def test_a_token_queues_once(self):
         self.assertEqual(self.berth("submit", "--token", "t", "true"), "1\n")
         self.assertEqual(self.berth("submit", "--token", "t", "true"), "1\n")
