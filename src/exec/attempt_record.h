@@ -43,19 +43,23 @@ struct AttemptRecord {
 /// clone and exec: nobody else can do that early enough without making the child wait.
 class UnbornRecord {
  public:
-  explicit UnbornRecord(const AttemptRecord& record);
+  UnbornRecord(const std::string& boot_id, const std::string& cgroup);
   UnbornRecord(const UnbornRecord&) = delete;
   UnbornRecord& operator=(const UnbornRecord&) = delete;
-  /// The clock just before the child is made.
-  void born_after(std::uint64_t first_tick);
-  /// Makes the line whole; safe in a child that shares its parent's memory.
+
+  // Safe in a child that shares its parent's memory, as is all that follows.
+  BERTH_UNSANITIZED void set_shim(const ProcessIdentity& shim);
+  /// The clock just before the job's process is made.
+  BERTH_UNSANITIZED void born_after(std::uint64_t first_tick);
+  /// Makes the line whole.
   BERTH_UNSANITIZED void seal(pid_t job, std::uint64_t last_tick);
-  const char* data() const { return text_.data(); }
-  std::size_t size() const { return text_.size(); }
+  const char* data() const { return start_; }
+  std::size_t size() const { return size_; }
 
  private:
   std::string text_;
-  char* start_ = nullptr;  // of text_: the child must call nothing
+  char* start_;
+  std::size_t size_;
 };
 
 /// Nothing for a line that is torn.
@@ -74,7 +78,19 @@ struct EndRecord {
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
-std::string format_end_record(const EndRecord& record);
+/// The line of an end, made without the library: a shim that touches little memory costs little.
+class EndLine {
+ public:
+  BERTH_UNSANITIZED explicit EndLine(const EndRecord& record);
+  const char* data() const { return text_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t kCapacity = 192;
+  char text_[kCapacity];
+  std::size_t size_ = 0;
+};
+
 std::optional<EndRecord> parse_end_record(std::string_view text);
 
 }  // namespace berth

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
@@ -26,7 +27,7 @@ struct UserIdentity {
 };
 
 struct ChildSetup {
-  explicit ChildSetup(const AttemptRecord& unborn) : record(unborn) {}
+  ChildSetup(const std::string& boot_id, const std::string& cgroup) : record(boot_id, cgroup) {}
 
   UnbornRecord record;
   std::uint64_t tick_length = 1;

@@ -101,6 +101,8 @@ class FolderShimRunner final : public ShimRunner {
   /// Goes by what the folder says. False when it knows nothing of the attempt.
   bool settle(Attempts::iterator attempt);
   void end(Attempts::iterator attempt, AttemptEnd::Kind kind, const EndRecord& record);
+  /// To the whole tree of an attempt that has a process.
+  void pass_on(const Attempt& attempt, int signal);
   void signal_without_shim(const Attempt& attempt, int signal);
   void tell_start(Attempt& attempt, pid_t pid);
   void update_news();
@@ -207,14 +209,26 @@ std::vector<AttemptStart> FolderShimRunner::adopt() {
 }
 
 void FolderShimRunner::send(JobId job, int signal) {
-  const auto serial = serials_.find(job.value);
+  auto serial = serials_.find(job.value);
+  if (serial != serials_.end() && !attempts_.at(serial->second).process) {
+    // The launcher may have answered by now.
+    pump();
+    update_news();
+    serial = serials_.find(job.value);
+  }
   if (serial == serials_.end()) {
     return;
   }
   Attempt& attempt = attempts_.at(serial->second);
-  if (!attempt.process) {
+  if (attempt.process) {
+    pass_on(attempt, signal);
+  } else {
     attempt.signals.push_back(signal);
-  } else if (attempt.shim_gone) {
+  }
+}
+
+void FolderShimRunner::pass_on(const Attempt& attempt, int signal) {
+  if (attempt.shim_gone) {
     signal_without_shim(attempt, signal);
   } else {
     ask_shim(attempt.process.get(), signal);
@@ -281,6 +295,9 @@ void FolderShimRunner::pump() {
   int count = kBatch;
   while (count == kBatch) {
     count = ::epoll_wait(epoll_.get(), events, kBatch, 0);
+    if (count <= 0) {
+      return;
+    }
     // Messages first: what a shim said is older than its end.
     bool launcher_lost = false;
     if (link_.is_open()) {
@@ -358,7 +375,7 @@ void FolderShimRunner::watch_process(Attempts::iterator attempt, Fd process) {
   what.process = std::move(process);
   what.request = std::string();
   for (const int signal : std::exchange(what.signals, {})) {
-    send(what.name.job, signal);
+    pass_on(what, signal);
   }
 }
 

@@ -51,4 +51,7 @@ struct SpawnPlan {
 /// born inside that cgroup.
 Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
+/// The same for a caller that has every signal blocked. A negative result is an errno.
+long spawn_masked(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
+
 }  // namespace berth
