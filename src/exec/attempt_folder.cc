@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <set>
 
 #include "base/failpoint.h"
 #include "base/paths.h"
 #include "exec/family.h"
+#include "exec/proc_files.h"
 
 namespace berth {
 
@@ -47,9 +47,7 @@ std::optional<std::string> AttemptFolder::read(const std::string& file) const {
 std::vector<AttemptName> AttemptFolder::list() const {
   std::set<AttemptName> attempts;
   std::set<AttemptName> others;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
-    const std::string file = entry.path().filename().string();
+  for (const std::string& file : names_in(path_)) {
     if (const auto name = parse_record_name(file)) {
       attempts.insert(*name);
     }

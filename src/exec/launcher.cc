@@ -165,7 +165,7 @@ class Inbox {
 
 }  // namespace
 
-void run_launcher(const LauncherSetup& setup) {
+void run_launcher(const LauncherSetup& setup) noexcept {
   take_signals();
   take_descriptors(setup);
   ::setsid();

@@ -30,7 +30,7 @@ struct LauncherSetup {
   std::string boot_id;
 };
 
-/// What the forked child does, to its end.
-[[noreturn]] void run_launcher(const LauncherSetup& setup);
+/// What the forked child does, to its end: nothing may unwind into the daemon's own frames below.
+[[noreturn]] void run_launcher(const LauncherSetup& setup) noexcept;
 
 }  // namespace berth

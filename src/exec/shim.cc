@@ -85,7 +85,7 @@ Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id)
   plan_.prepare_argument = &setup_;
 }
 
-void Shim::run(std::uint64_t first_tick) {
+void Shim::run(std::uint64_t first_tick) noexcept {
   raw_close(kRequestsFd);
   const std::uint64_t default_action[4] = {};
   raw_syscall(SYS_rt_sigaction, SIGCHLD, raw_address(default_action), 0, sizeof(SignalSet));

@@ -38,7 +38,7 @@ class Shim {
 
   /// In the forked child, to its end, with every signal blocked. It was forked at `first_tick` or
   /// later.
-  [[noreturn]] void run(std::uint64_t first_tick);
+  [[noreturn]] void run(std::uint64_t first_tick) noexcept;
 
  private:
   void look_up_user();

@@ -260,12 +260,13 @@ std::vector<AttemptStart> FolderShimRunner::take_starts() {
 
 std::vector<AttemptEnd> FolderShimRunner::take_ends() {
   pump();
-  std::vector<AttemptEnd> taken = std::exchange(ends_, {});
-  for (const AttemptEnd& end : taken) {
-    std::erase_if(starts_, [&](const AttemptStart& start) {
+  const auto untold = std::stable_partition(ends_.begin(), ends_.end(), [&](const AttemptEnd& end) {
+    return std::none_of(starts_.begin(), starts_.end(), [&](const AttemptStart& start) {
       return start.job == end.job && start.attempt == end.attempt;
     });
-  }
+  });
+  std::vector<AttemptEnd> taken(ends_.begin(), untold);
+  ends_.erase(ends_.begin(), untold);
   update_news();
   return taken;
 }

@@ -83,7 +83,8 @@ class ShimRunner {
 
   /// Readable when take_starts() or take_ends() may have something; call both then.
   virtual int event_fd() const = 0;
-  /// A start may be followed by a NotStarted end, but never comes after an end.
+  /// An end is held back until the start of its attempt, if it came to one, has been taken. A start
+  /// may be followed by a NotStarted end.
   virtual std::vector<AttemptStart> take_starts() = 0;
   virtual std::vector<AttemptEnd> take_ends() = 0;
 
