@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <iterator>
@@ -131,6 +132,7 @@ void UnbornRecord::seal(pid_t job, std::uint64_t last_tick) {
 }
 
 std::optional<AttemptRecord> parse_attempt_record(std::string_view text) {
+  text = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
   const std::vector<std::string_view> words = words_of(text, kAttemptMagic, 9);
   AttemptRecord record;
   if (words.empty() || !read(words[1], record.job.pid) ||
@@ -163,6 +165,7 @@ EndLine::EndLine(const EndRecord& record) {
 }
 
 std::optional<EndRecord> parse_end_record(std::string_view text) {
+  text.remove_prefix(std::min(text.rfind(kEndMagic), text.size()));
   const std::vector<std::string_view> words = words_of(text, kEndMagic, 6);
   EndRecord record;
   int step = 0;

@@ -1,9 +1,10 @@
-// What a shim writes down, in the folder of a ShimRunner:
+// What a shim writes down of an attempt, in the folder of a ShimRunner: one file of one or two lines.
 //
-//   JOB.ATTEMPT        one line: who runs it. Made with O_EXCL, so an attempt cannot run twice; the
-//                      line is written before the command starts, so a file without a whole line
-//                      means that it has not.
-//   JOB.ATTEMPT.exit   one line: how it ended. Renamed from JOB.ATTEMPT.tmp.
+//   JOB.ATTEMPT        who runs it. Made with O_EXCL, so that it cannot run twice. The line is written
+//                      before the command starts: without a whole line, it has not.
+//   JOB.ATTEMPT.exit   the same file under its last name, once the second line tells how it ended.
+//                      Written, synced where it must be, then renamed. The end takes no more room
+//                      than the file has already, so that a full disk seldom stands in its way.
 //
 // Both lines end in a checksum. What does not fit its checksum is never believed.
 #pragma once
@@ -62,7 +63,7 @@ class UnbornRecord {
   std::size_t size_;
 };
 
-/// Nothing for a line that is torn.
+/// The first line of `text`; nothing where it is torn.
 std::optional<AttemptRecord> parse_attempt_record(std::string_view text);
 
 /// The step of a start that failed, for a message that a user can act on.
@@ -91,6 +92,7 @@ class EndLine {
   std::size_t size_ = 0;
 };
 
+/// The end at the end of `text`; nothing where it is torn.
 std::optional<EndRecord> parse_end_record(std::string_view text);
 
 }  // namespace berth

@@ -71,7 +71,6 @@ Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id)
     : request_(decode_request(bytes)),
       stack_(stack),
       file_(record_name(request_.name)),
-      temporary_file_(file_ + ".tmp"),
       end_file_(file_ + ".exit"),
       setup_(boot_id, request_.cgroup) {
   setup_.tick_length = nanoseconds_per_tick();
@@ -140,7 +139,11 @@ int Shim::create_file() {
     return -record_;
   }
   lock_ = raw_openat(file_, O_RDONLY);
-  const long failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
+  long failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
+  // An attempt that has ended has given its first name away.
+  if (raw_syscall(SYS_faccessat, kFolderFd, raw_address(end_file_.c_str()), F_OK) == 0) {
+    failed = -EEXIST;
+  }
   if (failed < 0) {
     ::unlinkat(kFolderFd, file_.c_str(), 0);
     return static_cast<int>(-failed);
@@ -264,36 +267,34 @@ void Shim::end_leftovers() {
 /// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt counts
 /// as running.
 void Shim::write_end() {
+  const EndLine line(end_);
+  constexpr long kLongestPause = 5'000'000'000;
+  for (long pause = 10'000'000; !try_write_end(line); pause = std::min(2 * pause, kLongestPause)) {
+    const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};
+    ::nanosleep(&time, nullptr);
+  }
+}
+
+bool Shim::try_write_end(const EndLine& line) {
+  // Always at the same place, so that a second try mends what a first has torn.
+  const auto size = static_cast<long>(line.size());
+  if (BERTH_FAILPOINT("shim.write_end") != 0 ||
+      raw_syscall(SYS_pwrite64, record_, raw_address(line.data()), size,
+                  static_cast<long>(setup_.record.size())) != size) {
+    return false;
+  }
   // A living daemon has the end in its own journal within moments. Only without one does this record
   // have to outlast a loss of power; waiting for the disk would cost more than the job.
   pollfd daemon{kDaemonFd, POLLIN, 0};
   const timespec at_once{};
   const bool alone =
       raw_syscall(SYS_ppoll, raw_address(&daemon), 1, raw_address(&at_once), 0) != 0;
-  const EndLine line(end_);
-  constexpr long kLongestPause = 5'000'000'000;
-  for (long pause = 10'000'000; !try_write_end(line, alone);
-       pause = std::min(2 * pause, kLongestPause)) {
-    const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};
-    ::nanosleep(&time, nullptr);
-  }
-}
-
-bool Shim::try_write_end(const EndLine& line, bool alone) {
-  const int file = raw_openat(temporary_file_, O_WRONLY | O_CREAT | O_TRUNC);
-  const bool written =
-      file >= 0 && BERTH_FAILPOINT("shim.write_end") == 0 &&
-      raw_syscall(SYS_write, file, raw_address(line.data()), static_cast<long>(line.size())) ==
-          static_cast<long>(line.size()) &&
-      (!alone || ::fsync(file) == 0);
-  if (!written) {
-    raw_close(file);
+  if (alone && ::fsync(record_) != 0) {
     return false;
   }
   (void)BERTH_FAILPOINT("shim.before_rename");
-  if (raw_syscall(SYS_renameat2, kFolderFd, raw_address(temporary_file_.c_str()), kFolderFd,
+  if (raw_syscall(SYS_renameat2, kFolderFd, raw_address(file_.c_str()), kFolderFd,
                   raw_address(end_file_.c_str()), 0) < 0) {
-    raw_close(file);
     return false;
   }
   if (alone) {

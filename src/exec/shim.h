@@ -51,13 +51,12 @@ class Shim {
   void pass_on(int signal);
   void end_leftovers();
   void write_end();
-  bool try_write_end(const EndLine& line, bool alone);
+  bool try_write_end(const EndLine& line);
 
   ShimRequest request_;
   const int request_signal_ = shim_signal();
   const SpawnStack& stack_;
   std::string file_;
-  std::string temporary_file_;
   std::string end_file_;
   int record_ = -1;
   int lock_ = -1;

@@ -432,7 +432,6 @@ bool FolderShimRunner::settle(Attempts::iterator attempt) {
     case Verdict::Kind::Gone:
       // Its shim did not live to end what the job left.
       folder_.signal_holders(what.name, SIGKILL);
-      folder_.remove_temporary(what.name);
       end(attempt, AttemptEnd::Kind::Lost, {});
       break;
   }

@@ -70,8 +70,8 @@ class ShimRunner {
 
   /// What the folder tells of attempts that an earlier daemon started: those that still run are
   /// adopted, those that ended meanwhile are reported by take_ends(). An attempt that is in neither
-  /// never started, and may be started. To be called once, before start(). After a loss of power an
-  /// end that was forgotten may come back: who forgot it knows it.
+  /// never started, and may be started. To be called once, before start(). An end that was not
+  /// forgotten is told again, and after a loss of power even one that was: who has it on disk knows.
   virtual std::vector<AttemptStart> adopt() = 0;
 
   /// Queues the attempt; a job has one at a time. All else that can go wrong is told by its end.

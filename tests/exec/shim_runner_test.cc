@@ -128,7 +128,7 @@ TEST_P(ShimRunnerTest, TerminateReachesTheWholeTreeAndCanBeCaught) {
   EXPECT_EQ(hear("up"), "up\n");
   runner_->stop(JobId{1}, StopSignal::Terminate);
   EXPECT_EQ(end_of(1).code, 7);
-  EXPECT_EQ(text("out"), "asked\n");
+  EXPECT_TRUE(text("out").starts_with("asked\n"));
 }
 
 TEST_P(ShimRunnerTest, AJobThatIgnoresTermIsKilled) {
@@ -292,7 +292,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, ShimRunnerTest, testing::Bool(),
 
 class ShimDiskTest : public testing::Test, public ShimFixture {};
 
-TEST_F(ShimDiskTest, AFullDiskDelaysTheEndAndNothingElse) {
+TEST_F(ShimDiskTest, AFullDiskDelaysEndsAndLosesNone) {
   ASSERT_EQ(::mkdir(folder_.c_str(), 0700), 0);
   if (::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=64k") != 0) {
     GTEST_SKIP() << "cannot mount a small tmpfs here: " << ::strerror(errno);
@@ -307,19 +307,17 @@ TEST_F(ShimDiskTest, AFullDiskDelaysTheEndAndNothingElse) {
     while (::write(filler.get(), block.data(), block.size()) > 0) {
     }
   }
-  const pid_t job = pid_of(1);
+  // The end has its room already.
   release();
-  EXPECT_TRUE(eventually([&] { return state_of(job) == '-'; }));
-  // The job is over, its end cannot be written: it counts as running.
-  EXPECT_TRUE(eventually([&] { return exists("attempts/1.1.tmp"); }));
-  pump(50);
-  EXPECT_FALSE(has_ended(1));
-  // Nor can an attempt be recorded, so none is run.
-  start(2, "echo ran >> two");
-  EXPECT_TRUE(eventually([&] { return exists("attempts/2.1.tmp"); }));
-  EXPECT_EQ(::unlink((folder_ + "/filler").c_str()), 0);
   EXPECT_EQ(end_of(1).code, 33);
   EXPECT_EQ(end_of(1).kind, Kind::Exited);
+  // An attempt that cannot be recorded is not run, and its end waits for room.
+  start(2, "echo ran >> two");
+  const pid_t job = pid_of(2);
+  EXPECT_TRUE(eventually([&] { return state_of(job) == '-'; }));
+  pump(50);
+  EXPECT_FALSE(has_ended(2));
+  EXPECT_EQ(::unlink((folder_ + "/filler").c_str()), 0);
   EXPECT_EQ(end_of(2).kind, Kind::NotStarted);
   EXPECT_EQ(end_of(2).start_error, ENOSPC);
   EXPECT_EQ(end_of(2).start_step, StartStep::Record);
@@ -334,6 +332,7 @@ TEST_F(ShimDiskTest, AFailedWriteIsTriedAgain) {
   make();
   start(1, "exit 21");
   EXPECT_EQ(end_of(1).code, 21);
+  EXPECT_EQ(end_of(1).kind, Kind::Exited);
 }
 
 TEST_F(ShimDiskTest, AnAttemptThatCannotBeRecordedDoesNotRun) {
