@@ -1,6 +1,6 @@
-// What a job costs through a shim beside a direct child: N times `true`, some in flight, one way and
-// the other in turns, and the ratio of the rates. Usage: shim_bench [JOBS [IN_FLIGHT [ROUNDS]]], or with
-// one way only, for a profiler: shim_bench JOBS IN_FLIGHT direct|shim
+// What a job costs through a shim beside a direct child: N times `true`, some in flight, one way
+// and the other in turns, and the ratio of the rates. Usage: shim_bench [JOBS [IN_FLIGHT
+// [ROUNDS]]], or with one way only, for a profiler: shim_bench JOBS IN_FLIGHT direct|shim
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>

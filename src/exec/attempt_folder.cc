@@ -118,8 +118,8 @@ Verdict AttemptFolder::judge(const AttemptName& name) const {
       }
     }
   }
-  verdict.kind = text || exists(record_name(name, ".exit")) ? Verdict::Kind::Gone
-                                                            : Verdict::Kind::Absent;
+  verdict.kind =
+      text || exists(record_name(name, ".exit")) ? Verdict::Kind::Gone : Verdict::Kind::Absent;
   return verdict;
 }
 

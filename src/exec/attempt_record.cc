@@ -11,8 +11,8 @@
 namespace berth {
 namespace {
 
-// "berth-attempt1 PID FIRST LAST SHIM FIRST LAST BOOT CGROUP CHECKSUM\n"; numbers are zero-padded, so
-// that they can be filled in later.
+// "berth-attempt1 PID FIRST LAST SHIM FIRST LAST BOOT CGROUP CHECKSUM\n"; numbers are zero-padded,
+// so that they can be filled in later.
 constexpr std::string_view kAttemptMagic = "berth-attempt1";
 constexpr std::string_view kEndMagic = "berth-exit1";
 constexpr std::size_t kPidWidth = 10;
@@ -114,8 +114,8 @@ std::optional<AttemptName> parse_record_name(std::string_view file, std::string_
 }
 
 UnbornRecord::UnbornRecord(const std::string& boot_id, const std::string& cgroup)
-    : text_(fmt::format("{} {:010} {:020} {:020} {:010} {:020} {:020} {} {} {:016}\n", kAttemptMagic, 0,
-                        0, 0, 0, 0, 0, boot_id, cgroup, 0)),
+    : text_(fmt::format("{} {:010} {:020} {:020} {:010} {:020} {:020} {} {} {:016}\n",
+                        kAttemptMagic, 0, 0, 0, 0, 0, 0, boot_id, cgroup, 0)),
       start_(text_.data()),
       size_(text_.size()) {}
 
@@ -135,10 +135,9 @@ std::optional<AttemptRecord> parse_attempt_record(std::string_view text) {
   text = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
   const std::vector<std::string_view> words = words_of(text, kAttemptMagic, 9);
   AttemptRecord record;
-  if (words.empty() || !read(words[1], record.job.pid) ||
-      !read(words[2], record.job.first_tick) || !read(words[3], record.job.last_tick) ||
-      !read(words[4], record.shim.pid) || !read(words[5], record.shim.first_tick) ||
-      !read(words[6], record.shim.last_tick)) {
+  if (words.empty() || !read(words[1], record.job.pid) || !read(words[2], record.job.first_tick) ||
+      !read(words[3], record.job.last_tick) || !read(words[4], record.shim.pid) ||
+      !read(words[5], record.shim.first_tick) || !read(words[6], record.shim.last_tick)) {
     return std::nullopt;
   }
   record.boot_id = words[7];
@@ -152,7 +151,8 @@ EndLine::EndLine(const EndRecord& record) {
   }
   const std::int64_t fields[] = {record.code, record.signal, record.start_error,
                                  static_cast<int>(record.start_step), record.ended_at};
-  static_assert(kEndMagic.size() + std::size(fields) * (1 + kTickWidth) + 1 + kTailSize <= kCapacity);
+  static_assert(kEndMagic.size() + std::size(fields) * (1 + kTickWidth) + 1 + kTailSize <=
+                kCapacity);
   for (const std::int64_t field : fields) {
     text_[size_++] = ' ';
     put_decimal(text_ + size_, kTickWidth, static_cast<std::uint64_t>(field));

@@ -1,6 +1,8 @@
-// What a shim writes down of an attempt, in the folder of a ShimRunner: one file of one or two lines.
+// What a shim writes down of an attempt, in the folder of a ShimRunner: one file of one or two
+// lines.
 //
-//   JOB.ATTEMPT        who runs it. Made with O_EXCL, so that it cannot run twice. The line is written
+//   JOB.ATTEMPT        who runs it. Made with O_EXCL, so that it cannot run twice. The line is
+//   written
 //                      before the command starts: without a whole line, it has not.
 //   JOB.ATTEMPT.exit   the same file under its last name, once the second line tells how it ended.
 //                      Written, synced where it must be, then renamed. The end takes no more room
@@ -40,8 +42,8 @@ struct AttemptRecord {
   std::string cgroup;  // path, or empty
 };
 
-/// The line of a job that is about to be born. Its own part is filled in by the child itself, between
-/// clone and exec: nobody else can do that early enough without making the child wait.
+/// The line of a job that is about to be born. Its own part is filled in by the child itself,
+/// between clone and exec: nobody else can do that early enough without making the child wait.
 class UnbornRecord {
  public:
   UnbornRecord(const std::string& boot_id, const std::string& cgroup);

@@ -136,8 +136,8 @@ std::vector<pid_t> holders(const std::string& path) {
     const std::string descriptors = fmt::format("/proc/{}/fd", pid);
     for (const std::string& name : names_in(descriptors)) {
       struct stat open {};
-      if (::stat(fmt::format("{}/{}", descriptors, name).c_str(), &open) == 0 && open.st_dev == wanted.st_dev &&
-          open.st_ino == wanted.st_ino) {
+      if (::stat(fmt::format("{}/{}", descriptors, name).c_str(), &open) == 0 &&
+          open.st_dev == wanted.st_dev && open.st_ino == wanted.st_ino) {
         found.push_back(pid);
         break;
       }

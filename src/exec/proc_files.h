@@ -1,6 +1,6 @@
 // Names in a directory and the contents of small files, without exceptions. The standard library's
-// iterators, of directories as of streams, throw when an entry goes away under them, as processes do
-// in /proc; here what has gone is simply not there.
+// iterators, of directories as of streams, throw when an entry goes away under them, as processes
+// do in /proc; here what has gone is simply not there.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// System calls for a child that still shares its parent's memory: no errno, no library, nothing that
-// an instrumented build would add. A failed one returns the negative errno.
+// System calls for a child that still shares its parent's memory: no errno, no library, nothing
+// that an instrumented build would add. A failed one returns the negative errno.
 #pragma once
 
 #include <sys/syscall.h>

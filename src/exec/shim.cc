@@ -186,8 +186,8 @@ void Shim::tell(ShimMessage::Kind kind, pid_t pid, int error) {
   raw_syscall(SYS_write, kMessagesFd, raw_address(&message), sizeof message);
 }
 
-/// From here on the folder tells all there is to know. The lock goes first: when the daemon sees the
-/// last of its message socket's writers go, the lock is free.
+/// From here on the folder tells all there is to know. The lock goes first: when the daemon sees
+/// the last of its message socket's writers go, the lock is free.
 void Shim::leave_nursery() {
   raw_close(kLauncherLockFd);
   raw_close(kMessagesFd);
@@ -197,8 +197,8 @@ void Shim::wait_for_job() {
   const SignalSet wanted = with(SIGCHLD) | with(SIGTERM) | with(SIGINT) | with(request_signal_);
   while (job_ != 0) {
     siginfo_t info{};
-    const long signal = raw_syscall(SYS_rt_sigtimedwait, raw_address(&wanted), raw_address(&info), 0,
-                                    sizeof wanted);
+    const long signal = raw_syscall(SYS_rt_sigtimedwait, raw_address(&wanted), raw_address(&info),
+                                    0, sizeof wanted);
     if (signal == SIGCHLD) {
       reap();
     } else if (signal == request_signal_) {
@@ -264,8 +264,8 @@ void Shim::end_leftovers() {
   }
 }
 
-/// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt counts
-/// as running.
+/// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt
+/// counts as running.
 void Shim::write_end() {
   const EndLine line(end_);
   constexpr long kLongestPause = 5'000'000'000;
@@ -283,12 +283,11 @@ bool Shim::try_write_end(const EndLine& line) {
                   static_cast<long>(setup_.record.size())) != size) {
     return false;
   }
-  // A living daemon has the end in its own journal within moments. Only without one does this record
-  // have to outlast a loss of power; waiting for the disk would cost more than the job.
+  // A living daemon has the end in its own journal within moments. Only without one does this
+  // record have to outlast a loss of power; waiting for the disk would cost more than the job.
   pollfd daemon{kDaemonFd, POLLIN, 0};
   const timespec at_once{};
-  const bool alone =
-      raw_syscall(SYS_ppoll, raw_address(&daemon), 1, raw_address(&at_once), 0) != 0;
+  const bool alone = raw_syscall(SYS_ppoll, raw_address(&daemon), 1, raw_address(&at_once), 0) != 0;
   if (alone && ::fsync(record_) != 0) {
     return false;
   }

@@ -1,10 +1,10 @@
 // The shim: the parent of one job, forked from the launcher without an exec. It makes the attempt's
-// file, starts the job, waits for it, ends what the job left, writes down how it ended, and is gone.
-// It needs nobody: daemon and launcher may come and go.
+// file, starts the job, waits for it, ends what the job left, writes down how it ended, and is
+// gone. It needs nobody: daemon and launcher may come and go.
 //
 // It is asked by signal: shim_signal() with the number of a signal as its value is passed on to the
-// whole tree. TERM and INT from anyone are passed on as TERM, so that a machine that shuts down ends
-// jobs in order.
+// whole tree. TERM and INT from anyone are passed on as TERM, so that a machine that shuts down
+// ends jobs in order.
 //
 // A forked process pays for every page that it touches. So the launcher prepares a shim before it
 // forks, and the usual way through run() is raw system calls and a handful of pages; that, not the

@@ -16,7 +16,8 @@ BERTH_UNSANITIZED long write_record(ChildSetup& setup) {
                                     static_cast<std::uint64_t>(now.tv_nsec);
   setup.record.seal(static_cast<pid_t>(raw_syscall(SYS_getpid)), nanoseconds / setup.tick_length);
   const auto size = static_cast<long>(setup.record.size());
-  const long written = raw_syscall(SYS_write, setup.record_fd, raw_address(setup.record.data()), size);
+  const long written =
+      raw_syscall(SYS_write, setup.record_fd, raw_address(setup.record.data()), size);
   return written < 0 ? written : written == size ? 0 : -ENOSPC;
 }
 
@@ -54,7 +55,8 @@ BERTH_UNSANITIZED int set_up_child(void* argument) {
     return fail_at(setup, StartStep::Record, result);
   }
   raw_syscall(SYS_dup3, setup.lock_fd, kJobLockFd, 0);
-  // Now, not at exec: opening a named pipe may take for ever, and the launcher's lock is among them.
+  // Now, not at exec: opening a named pipe may take for ever, and the launcher's lock is among
+  // them.
   raw_syscall(SYS_close_range, 3, kJobLockFd - 1, 0);
   if (setup.become) {
     result = become(*setup.become);
@@ -72,8 +74,8 @@ BERTH_UNSANITIZED int set_up_child(void* argument) {
       return fail_at(setup, StartStep::Output, result);
     }
   }
-  result = setup.stderr_path[0] == '\0' ? raw_syscall(SYS_dup3, 1, 2, 0)
-                                        : open_as(setup.stderr_path, 2);
+  result =
+      setup.stderr_path[0] == '\0' ? raw_syscall(SYS_dup3, 1, 2, 0) : open_as(setup.stderr_path, 2);
   if (result < 0) {
     return fail_at(setup, StartStep::ErrorOutput, result);
   }

@@ -357,8 +357,7 @@ void FolderShimRunner::handle(ReceivedMessage received) {
       }
       break;
     case ShimMessage::Kind::Failed:
-      end(attempt, AttemptEnd::Kind::NotStarted,
-          {127, 0, message.error, message.step, 0});
+      end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, message.error, message.step, 0});
       break;
   }
 }
@@ -394,8 +393,8 @@ void FolderShimRunner::process_ended(std::uint64_t serial) {
   what.process.reset();
   (void)BERTH_FAILPOINT("runner.shim_ended");
   if (const std::optional<EndRecord> record = folder_.read_end(what.name)) {
-    end(attempt,
-        record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited, *record);
+    end(attempt, record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
+        *record);
   } else if (!settle(attempt)) {
     end(attempt, AttemptEnd::Kind::Lost, {});
   }
@@ -487,7 +486,8 @@ void FolderShimRunner::forget(JobId job, std::uint16_t attempt) {
 Result<std::unique_ptr<ShimRunner>> ShimRunner::make(std::string folder, Options options) {
   std::string boot_id = read_boot_id(options.boot_id_path);
   if (boot_id.empty()) {
-    return fail(ErrorCode::Io, fmt::format("cannot read the boot id from {}", options.boot_id_path));
+    return fail(ErrorCode::Io,
+                fmt::format("cannot read the boot id from {}", options.boot_id_path));
   }
   Result<AttemptFolder> opened = AttemptFolder::open(std::move(folder), std::move(boot_id));
   if (!opened) {

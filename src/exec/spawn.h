@@ -47,8 +47,8 @@ struct SpawnPlan {
   int error = 0;
 };
 
-/// Starts a child in a process group of its own. With a `cgroup` directory descriptor (else -1) it is
-/// born inside that cgroup.
+/// Starts a child in a process group of its own. With a `cgroup` directory descriptor (else -1) it
+/// is born inside that cgroup.
 Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
 /// The same for a caller that has every signal blocked. A negative result is an errno.

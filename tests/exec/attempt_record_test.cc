@@ -66,8 +66,8 @@ TEST(RecordName, IsReadBack) {
   EXPECT_EQ(record_name(name, ".exit"), "123.4.exit");
   EXPECT_EQ(parse_record_name("123.4"), name);
   EXPECT_EQ(parse_record_name("123.4.exit", ".exit"), name);
-  for (const char* other : {"", ".", "launcher", "123", "123.", ".4", "123.4.exit", "123.4.tmp", "-1.2",
-                            "1.70000", "1.2 ", "x.1"}) {
+  for (const char* other : {"", ".", "launcher", "123", "123.", ".4", "123.4.exit", "123.4.tmp",
+                            "-1.2", "1.70000", "1.2 ", "x.1"}) {
     EXPECT_FALSE(parse_record_name(other).has_value()) << other;
   }
 }

@@ -1,5 +1,5 @@
-// kill -9 at every step of daemon, launcher, shim and job, and files that nobody should believe. Each
-// attempt must end up reported once, with the true code or as lost, and have run at most once.
+// kill -9 at every step of daemon, launcher, shim and job, and files that nobody should believe.
+// Each attempt must end up reported once, with the true code or as lost, and have run at most once.
 #include <sys/file.h>
 
 #include "exec/shim_fixture.h"
@@ -230,10 +230,8 @@ INSTANTIATE_TEST_SUITE_P(
         Step{"AfterRequest", "runner.after_request=kill"},
         Step{"AtTheEnd", "runner.shim_ended=kill"},
         Step{"WhileForgetting", "runner.between_removals=kill"},
-        Step{"WithItsLauncherBeforeFork",
-             "runner.after_request=kill;launcher.before_fork=kill"},
-        Step{"WithItsLauncherBeforeReply",
-             "runner.after_request=kill;launcher.before_reply=kill"},
+        Step{"WithItsLauncherBeforeFork", "runner.after_request=kill;launcher.before_fork=kill"},
+        Step{"WithItsLauncherBeforeReply", "runner.after_request=kill;launcher.before_reply=kill"},
         Step{"WithItsShimAfterTheEnd", "runner.shim_ended=kill;shim.after_end=kill"},
         Step{"WithItsShimAfterTheJob", "runner.shim_ended=kill;shim.after_job=kill", Kind::Lost},
         Step{"WithItsShimWhileTheJobRuns", "runner.shim_ended=kill;shim.after_start=kill",

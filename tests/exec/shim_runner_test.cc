@@ -82,7 +82,8 @@ TEST_P(ShimRunnerTest, GivesAJobACleanProcess) {
   start(1,
         "ls /proc/self/fd | tr '\\n' ' '; readlink /proc/self/fd/0;"
         "test $$ = $(ps -o pgid= -p $$) && echo own group;"
-        "grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\\n\\t'; tr '\\0' ' ' < /proc/$$/environ");
+        "grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\\n\\t'; tr '\\0' ' ' < "
+        "/proc/$$/environ");
   EXPECT_EQ(end_of(1).code, 0);
   // 3 is of ls itself, 50 is the lock.
   EXPECT_EQ(text("out"),
@@ -114,7 +115,9 @@ TEST_P(ShimRunnerTest, TheStartNamesTheJob) {
 
 TEST_P(ShimRunnerTest, KillReachesDoubleForksInTheirOwnSessions) {
   make_gate("up");
-  start(1, "(setsid sh -c '(setsid sh -c \"echo up > up; exec sleep 1000\" &) ; exit 0' &) ; sleep 1000");
+  start(1,
+        "(setsid sh -c '(setsid sh -c \"echo up > up; exec sleep 1000\" &) ; exit 0' &) ; sleep "
+        "1000");
   EXPECT_EQ(hear("up"), "up\n");
   runner_->stop(JobId{1}, StopSignal::Kill);
   EXPECT_EQ(end_of(1).signal, SIGKILL);
