@@ -22,7 +22,7 @@ void set_failpoints(std::string_view text);
 }  // namespace berth
 
 /// The errno that this step is to fail with, 0 to go on.
-#define BERTH_FAILPOINT(name)                                               \
-  (::berth::failpoint_detail::armed.load(std::memory_order_relaxed)         \
-       ? ::berth::failpoint_detail::hit(name)                               \
+#define BERTH_FAILPOINT(name)                                       \
+  (::berth::failpoint_detail::armed.load(std::memory_order_relaxed) \
+       ? ::berth::failpoint_detail::hit(name)                       \
        : 0)

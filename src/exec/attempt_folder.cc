@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <set>
 
 #include "base/failpoint.h"
 #include "base/paths.h"
 #include "exec/family.h"
+#include "exec/proc_files.h"
 
 namespace berth {
 
@@ -46,31 +46,27 @@ std::optional<std::string> AttemptFolder::read(const std::string& file) const {
 
 std::vector<AttemptName> AttemptFolder::list() const {
   std::set<AttemptName> attempts;
-  std::set<AttemptName> others;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
-    const std::string file = entry.path().filename().string();
-    if (const auto name = parse_record_name(file)) {
-      attempts.insert(*name);
-    }
-    for (const char* ending : {".exit", ".tmp"}) {
+  for (const std::string& file : names_in(path_)) {
+    for (const char* ending : {"", ".exit"}) {
       if (const auto name = parse_record_name(file, ending)) {
-        others.insert(*name);
+        attempts.insert(*name);
       }
-    }
-  }
-  for (const AttemptName& name : others) {
-    if (!attempts.contains(name)) {
-      remove(name);
-      remove_temporary(name);
     }
   }
   return {attempts.begin(), attempts.end()};
 }
 
 std::optional<EndRecord> AttemptFolder::read_end(const AttemptName& name) const {
-  const std::optional<std::string> text = read(record_name(name, ".exit"));
+  std::optional<std::string> text = read(record_name(name, ".exit"));
+  if (!text) {
+    // A shim that was killed before it could rename the file has told the truth nevertheless.
+    text = read(record_name(name));
+  }
   return text ? parse_end_record(*text) : std::nullopt;
+}
+
+bool AttemptFolder::exists(const std::string& file) const {
+  return ::faccessat(directory_.get(), file.c_str(), F_OK, 0) == 0;
 }
 
 bool AttemptFolder::locked(const AttemptName& name) const {
@@ -81,11 +77,13 @@ bool AttemptFolder::locked(const AttemptName& name) const {
 Verdict AttemptFolder::judge(const AttemptName& name) const {
   Verdict verdict;
   const std::optional<std::string> text = read(record_name(name));
-  if (!text) {
-    verdict.kind = errno == ENOENT ? Verdict::Kind::Absent : Verdict::Kind::Unknown;
+  if (!text && errno != ENOENT) {
+    verdict.kind = Verdict::Kind::Unknown;
     return verdict;
   }
-  verdict.record = parse_attempt_record(*text);
+  if (text) {
+    verdict.record = parse_attempt_record(*text);
+  }
   const bool torn = !verdict.record;
   const bool held = locked(name);
   if (verdict.record && verdict.record->boot_id != boot_id_) {
@@ -100,7 +98,7 @@ Verdict AttemptFolder::judge(const AttemptName& name) const {
       lives(Verdict::Kind::ShimLives, open_process(verdict.record->shim))) {
     return verdict;
   }
-  // Only now that the shim is gone: nobody writes a record any more.
+  // Only now that the shim is gone: nobody renames the file any more.
   if (const std::optional<EndRecord> end = read_end(name)) {
     verdict.kind = Verdict::Kind::Ended;
     verdict.end = *end;
@@ -120,7 +118,8 @@ Verdict AttemptFolder::judge(const AttemptName& name) const {
       }
     }
   }
-  verdict.kind = Verdict::Kind::Gone;
+  verdict.kind =
+      text || exists(record_name(name, ".exit")) ? Verdict::Kind::Gone : Verdict::Kind::Absent;
   return verdict;
 }
 
@@ -148,10 +147,6 @@ void AttemptFolder::remove(const AttemptName& name) const {
   ::unlinkat(directory_.get(), record_name(name).c_str(), 0);
   (void)BERTH_FAILPOINT("runner.between_removals");
   ::unlinkat(directory_.get(), record_name(name, ".exit").c_str(), 0);
-}
-
-void AttemptFolder::remove_temporary(const AttemptName& name) const {
-  ::unlinkat(directory_.get(), record_name(name, ".tmp").c_str(), 0);
 }
 
 }  // namespace berth

@@ -34,20 +34,20 @@ class AttemptFolder {
   int fd() const { return directory_.get(); }
   const std::string& boot_id() const { return boot_id_; }
 
-  /// All attempts with a file, in order. Clears away ends that a dead daemon had half forgotten.
+  /// All attempts with a file, in order.
   std::vector<AttemptName> list() const;
-  /// Nothing while there is no whole record.
+  /// To be asked when the shim is gone. Nothing where it left no whole record.
   std::optional<EndRecord> read_end(const AttemptName& name) const;
   Verdict judge(const AttemptName& name) const;
   /// Ends what is left of an attempt whose shim is gone: all that still hold its lock, and below.
   void signal_holders(const AttemptName& name, int signal) const;
   void remove(const AttemptName& name) const;
-  void remove_temporary(const AttemptName& name) const;
 
  private:
   AttemptFolder() = default;
   /// Nothing, and errno, where it cannot be opened.
   std::optional<std::string> read(const std::string& file) const;
+  bool exists(const std::string& file) const;
   bool locked(const AttemptName& name) const;
   std::string path(const AttemptName& name) const;
 

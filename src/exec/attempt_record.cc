@@ -2,21 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
+#include <iterator>
 #include <vector>
 
 namespace berth {
 namespace {
 
-// "berth-attempt1 PID FIRST LAST SHIM FIRST LAST BOOT CGROUP CHECKSUM\n", the job's part zero-padded.
+// "berth-attempt1 PID FIRST LAST SHIM FIRST LAST BOOT CGROUP CHECKSUM\n"; numbers are zero-padded,
+// so that they can be filled in later.
 constexpr std::string_view kAttemptMagic = "berth-attempt1";
 constexpr std::string_view kEndMagic = "berth-exit1";
 constexpr std::size_t kPidWidth = 10;
 constexpr std::size_t kTickWidth = 20;
-constexpr std::size_t kPidAt = kAttemptMagic.size() + 1;
-constexpr std::size_t kFirstAt = kPidAt + kPidWidth + 1;
-constexpr std::size_t kLastAt = kFirstAt + kTickWidth + 1;
+constexpr std::size_t kIdentityWidth = kPidWidth + 1 + kTickWidth + 1 + kTickWidth;
+constexpr std::size_t kJobAt = kAttemptMagic.size() + 1;
+constexpr std::size_t kShimAt = kJobAt + kIdentityWidth + 1;
 constexpr std::size_t kChecksumWidth = 16;
 constexpr std::size_t kTailSize = kChecksumWidth + 1;  // with the newline
 
@@ -34,6 +37,12 @@ BERTH_UNSANITIZED void put_decimal(char* at, std::size_t width, std::uint64_t va
     at[i - 1] = static_cast<char>('0' + value % 10);
     value /= 10;
   }
+}
+
+BERTH_UNSANITIZED void put_identity(char* at, const ProcessIdentity& identity) {
+  put_decimal(at, kPidWidth, static_cast<std::uint64_t>(identity.pid));
+  put_decimal(at + kPidWidth + 1, kTickWidth, identity.first_tick);
+  put_decimal(at + kPidWidth + 1 + kTickWidth + 1, kTickWidth, identity.last_tick);
 }
 
 BERTH_UNSANITIZED void put_checksum(char* text, std::size_t size) {
@@ -104,30 +113,31 @@ std::optional<AttemptName> parse_record_name(std::string_view file, std::string_
   return name;
 }
 
-UnbornRecord::UnbornRecord(const AttemptRecord& record)
-    : text_(fmt::format("{} {:010} {:020} {:020} {} {} {} {} {} {:016}\n", kAttemptMagic,
-                        record.job.pid, record.job.first_tick, record.job.last_tick,
-                        record.shim.pid, record.shim.first_tick, record.shim.last_tick,
-                        record.boot_id, record.cgroup, 0)),
-      start_(text_.data()) {}
+UnbornRecord::UnbornRecord(const std::string& boot_id, const std::string& cgroup)
+    : text_(fmt::format("{} {:010} {:020} {:020} {:010} {:020} {:020} {} {} {:016}\n",
+                        kAttemptMagic, 0, 0, 0, 0, 0, 0, boot_id, cgroup, 0)),
+      start_(text_.data()),
+      size_(text_.size()) {}
+
+void UnbornRecord::set_shim(const ProcessIdentity& shim) { put_identity(start_ + kShimAt, shim); }
 
 void UnbornRecord::born_after(std::uint64_t first_tick) {
-  put_decimal(start_ + kFirstAt, kTickWidth, first_tick);
+  put_decimal(start_ + kJobAt + kPidWidth + 1, kTickWidth, first_tick);
 }
 
 void UnbornRecord::seal(pid_t job, std::uint64_t last_tick) {
-  put_decimal(start_ + kPidAt, kPidWidth, static_cast<std::uint64_t>(job));
-  put_decimal(start_ + kLastAt, kTickWidth, last_tick);
-  put_checksum(start_, text_.size());
+  put_decimal(start_ + kJobAt, kPidWidth, static_cast<std::uint64_t>(job));
+  put_decimal(start_ + kJobAt + kPidWidth + 1 + kTickWidth + 1, kTickWidth, last_tick);
+  put_checksum(start_, size_);
 }
 
 std::optional<AttemptRecord> parse_attempt_record(std::string_view text) {
+  text = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
   const std::vector<std::string_view> words = words_of(text, kAttemptMagic, 9);
   AttemptRecord record;
-  if (words.empty() || !read(words[1], record.job.pid) ||
-      !read(words[2], record.job.first_tick) || !read(words[3], record.job.last_tick) ||
-      !read(words[4], record.shim.pid) || !read(words[5], record.shim.first_tick) ||
-      !read(words[6], record.shim.last_tick)) {
+  if (words.empty() || !read(words[1], record.job.pid) || !read(words[2], record.job.first_tick) ||
+      !read(words[3], record.job.last_tick) || !read(words[4], record.shim.pid) ||
+      !read(words[5], record.shim.first_tick) || !read(words[6], record.shim.last_tick)) {
     return std::nullopt;
   }
   record.boot_id = words[7];
@@ -135,15 +145,27 @@ std::optional<AttemptRecord> parse_attempt_record(std::string_view text) {
   return record;
 }
 
-std::string format_end_record(const EndRecord& record) {
-  std::string line =
-      fmt::format("{} {} {} {} {} {} {:016}\n", kEndMagic, record.code, record.signal,
-                  record.start_error, static_cast<int>(record.start_step), record.ended_at, 0);
-  put_checksum(line.data(), line.size());
-  return line;
+EndLine::EndLine(const EndRecord& record) {
+  for (const char letter : kEndMagic) {
+    text_[size_++] = letter;
+  }
+  const std::int64_t fields[] = {record.code, record.signal, record.start_error,
+                                 static_cast<int>(record.start_step), record.ended_at};
+  static_assert(kEndMagic.size() + std::size(fields) * (1 + kTickWidth) + 1 + kTailSize <=
+                kCapacity);
+  for (const std::int64_t field : fields) {
+    text_[size_++] = ' ';
+    put_decimal(text_ + size_, kTickWidth, static_cast<std::uint64_t>(field));
+    size_ += kTickWidth;
+  }
+  text_[size_] = ' ';
+  size_ += 1 + kTailSize;
+  text_[size_ - 1] = '\n';
+  put_checksum(text_, size_);
 }
 
 std::optional<EndRecord> parse_end_record(std::string_view text) {
+  text.remove_prefix(std::min(text.rfind(kEndMagic), text.size()));
   const std::vector<std::string_view> words = words_of(text, kEndMagic, 6);
   EndRecord record;
   int step = 0;

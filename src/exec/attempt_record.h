@@ -1,9 +1,12 @@
-// What a shim writes down, in the folder of a ShimRunner:
+// What a shim writes down of an attempt, in the folder of a ShimRunner: one file of one or two
+// lines.
 //
-//   JOB.ATTEMPT        one line: who runs it. Made with O_EXCL, so an attempt cannot run twice; the
-//                      line is written before the command starts, so a file without a whole line
-//                      means that it has not.
-//   JOB.ATTEMPT.exit   one line: how it ended. Renamed from JOB.ATTEMPT.tmp.
+//   JOB.ATTEMPT        who runs it. Made with O_EXCL, so that it cannot run twice. The line is
+//   written
+//                      before the command starts: without a whole line, it has not.
+//   JOB.ATTEMPT.exit   the same file under its last name, once the second line tells how it ended.
+//                      Written, synced where it must be, then renamed. The end takes no more room
+//                      than the file has already, so that a full disk seldom stands in its way.
 //
 // Both lines end in a checksum. What does not fit its checksum is never believed.
 #pragma once
@@ -39,26 +42,30 @@ struct AttemptRecord {
   std::string cgroup;  // path, or empty
 };
 
-/// The line of a job that is about to be born. Its own part is filled in by the child itself, between
-/// clone and exec: nobody else can do that early enough without making the child wait.
+/// The line of a job that is about to be born. Its own part is filled in by the child itself,
+/// between clone and exec: nobody else can do that early enough without making the child wait.
 class UnbornRecord {
  public:
-  explicit UnbornRecord(const AttemptRecord& record);
+  UnbornRecord(const std::string& boot_id, const std::string& cgroup);
   UnbornRecord(const UnbornRecord&) = delete;
   UnbornRecord& operator=(const UnbornRecord&) = delete;
-  /// The clock just before the child is made.
-  void born_after(std::uint64_t first_tick);
-  /// Makes the line whole; safe in a child that shares its parent's memory.
+
+  // Safe in a child that shares its parent's memory, as is all that follows.
+  BERTH_UNSANITIZED void set_shim(const ProcessIdentity& shim);
+  /// The clock just before the job's process is made.
+  BERTH_UNSANITIZED void born_after(std::uint64_t first_tick);
+  /// Makes the line whole.
   BERTH_UNSANITIZED void seal(pid_t job, std::uint64_t last_tick);
-  const char* data() const { return text_.data(); }
-  std::size_t size() const { return text_.size(); }
+  const char* data() const { return start_; }
+  std::size_t size() const { return size_; }
 
  private:
   std::string text_;
-  char* start_ = nullptr;  // of text_: the child must call nothing
+  char* start_;
+  std::size_t size_;
 };
 
-/// Nothing for a line that is torn.
+/// The first line of `text`; nothing where it is torn.
 std::optional<AttemptRecord> parse_attempt_record(std::string_view text);
 
 /// The step of a start that failed, for a message that a user can act on.
@@ -74,7 +81,20 @@ struct EndRecord {
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
-std::string format_end_record(const EndRecord& record);
+/// The line of an end, made without the library: a shim that touches little memory costs little.
+class EndLine {
+ public:
+  BERTH_UNSANITIZED explicit EndLine(const EndRecord& record);
+  const char* data() const { return text_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t kCapacity = 192;
+  char text_[kCapacity];
+  std::size_t size_ = 0;
+};
+
+/// The end at the end of `text`; nothing where it is torn.
 std::optional<EndRecord> parse_end_record(std::string_view text);
 
 }  // namespace berth

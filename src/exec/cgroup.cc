@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+
+#include "exec/proc_files.h"
 
 namespace berth {
 namespace {
@@ -32,20 +33,17 @@ std::string unescape(std::string_view text) {
 
 /// Folders of runs that were killed before they could tidy up.
 void remove_abandoned(const std::string& parent) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : names_in(parent)) {
     if (!name.starts_with("berth-")) {
       continue;
     }
     const pid_t owner = std::atoi(name.c_str() + 6);
     if (owner > 0 && ::kill(owner, 0) < 0 && errno == ESRCH) {
-      for (const auto& leaf : std::filesystem::directory_iterator(entry.path(), ignored)) {
-        if (leaf.is_directory(ignored)) {
-          ::rmdir(leaf.path().c_str());
-        }
+      const std::string folder = fmt::format("{}/{}", parent, name);
+      for (const std::string& leaf : names_in(folder)) {
+        ::rmdir(fmt::format("{}/{}", folder, leaf).c_str());
       }
-      ::rmdir(entry.path().c_str());
+      ::rmdir(folder.c_str());
     }
   }
 }

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include "base/fd.h"
+#include "exec/proc_files.h"
 #include "exec/process_identity.h"
 
 namespace berth {
@@ -21,8 +20,7 @@ namespace {
 
 /// The parent's pid, 0 when there is no such process.
 pid_t parent_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string text = read_small(fmt::format("/proc/{}/stat", pid));
   // pid (name) state ppid …: the name may hold blanks and brackets.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos || name_end + 4 >= text.size()) {
@@ -33,9 +31,8 @@ pid_t parent_of(pid_t pid) {
 
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const pid_t pid = std::atoi(entry.path().filename().c_str());
+  for (const std::string& name : names_in("/proc")) {
+    const pid_t pid = std::atoi(name.c_str());
     if (pid > 0) {
       children.emplace(parent_of(pid), pid);
     }
@@ -141,16 +138,16 @@ std::vector<pid_t> holders(const std::string& path) {
   if (::stat(path.c_str(), &wanted) != 0) {
     return found;
   }
-  std::error_code ignored;
-  for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
-    const pid_t pid = std::atoi(process.path().filename().c_str());
+  for (const std::string& process : names_in("/proc")) {
+    const pid_t pid = std::atoi(process.c_str());
     if (pid <= 0) {
       continue;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(process.path() / "fd", ignored)) {
+    const std::string descriptors = fmt::format("/proc/{}/fd", pid);
+    for (const std::string& name : names_in(descriptors)) {
       struct stat open {};
-      if (::stat(entry.path().c_str(), &open) == 0 && open.st_dev == wanted.st_dev &&
-          open.st_ino == wanted.st_ino) {
+      if (::stat(fmt::format("{}/{}", descriptors, name).c_str(), &open) == 0 &&
+          open.st_dev == wanted.st_dev && open.st_ino == wanted.st_ino) {
         found.push_back(pid);
         break;
       }

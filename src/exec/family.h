@@ -32,8 +32,8 @@ std::vector<Relative> marked(const std::string& mark);
 bool signal_relative(const Relative& relative, int signal);
 
 /// Signals each descendant of `root` once, also those that are born meanwhile; the process group
-/// `group` (0: none), which must not have lost its leader, is signalled as one. False when nobody was
-/// reached.
+/// `group` (0: none), which must not have lost its leader, is signalled as one. False when nobody
+/// was reached.
 bool signal_tree(pid_t root, pid_t group, int signal);
 
 /// The live processes that have this file open.

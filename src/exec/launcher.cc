@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <memory>
 
 #include "base/check.h"
 #include "base/failpoint.h"
@@ -89,33 +91,81 @@ pid_t fork_with_descriptor(Fd& descriptor) {
   return static_cast<pid_t>(pid);
 }
 
-void serve(char* bytes, const LauncherSetup& setup) {
+void serve(char* bytes, const SpawnStack& stack, const LauncherSetup& setup) {
+  Shim shim(bytes, stack, setup.boot_id);
   (void)BERTH_FAILPOINT("launcher.before_fork");
   const std::uint64_t before = current_tick();
-  Fd shim;
-  const pid_t pid = fork_with_descriptor(shim);
+  Fd descriptor;
+  const pid_t pid = fork_with_descriptor(descriptor);
   if (pid == 0) {
-    run_shim(decode_request(bytes), before, setup.boot_id);
+    shim.run(before);
   }
-  const int error = errno;
-  (void)BERTH_FAILPOINT("launcher.before_reply");
   ShimMessage message;
-  message.serial = request_serial(bytes);
+  message.serial = shim.serial();
   if (pid > 0) {
     message.kind = ShimMessage::Kind::Forked;
     message.pid = pid;
   } else {
     message.kind = ShimMessage::Kind::Failed;
-    message.error = error;
+    message.error = errno;
     message.step = StartStep::Fork;
   }
-  (void)send_message(kMessagesFd, message, shim.get());
+  (void)BERTH_FAILPOINT("launcher.before_reply");
+  (void)send_message(kMessagesFd, message, descriptor.get());
   (void)BERTH_FAILPOINT("launcher.after_reply");
 }
 
+/// Bytes as they come. Memory that a shim still shares is copied when it is written here, so little
+/// of it is.
+class Inbox {
+ public:
+  /// The request at its front, null while that is not whole.
+  char* request() {
+    const std::optional<std::size_t> size = request_size({bytes_.get() + begin_, end_ - begin_});
+    return size && *size <= end_ - begin_ ? bytes_.get() + begin_ : nullptr;
+  }
+  void drop_request() {
+    begin_ += request_size({bytes_.get() + begin_, end_ - begin_}).value_or(0);
+    if (begin_ == end_) {
+      begin_ = end_ = 0;
+    }
+  }
+  /// False when the other end is closed.
+  bool receive(int socket) {
+    make_room();
+    const ssize_t got = ::recv(socket, bytes_.get() + end_, capacity_ - end_, 0);
+    end_ += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    return got > 0 || (got < 0 && errno == EINTR);
+  }
+
+ private:
+  void make_room() {
+    const std::size_t used = end_ - begin_;
+    const std::size_t wanted =
+        std::max(kSmallest, request_size({bytes_.get() + begin_, used}).value_or(0));
+    // A large one is not kept for small requests: every shim would inherit it.
+    if (wanted > capacity_ || (used == 0 && capacity_ > kSmallest)) {
+      auto larger = std::make_unique_for_overwrite<char[]>(wanted);
+      std::memcpy(larger.get(), bytes_.get() + begin_, used);
+      bytes_ = std::move(larger);
+      capacity_ = wanted;
+    } else if (begin_ != 0) {
+      std::memmove(bytes_.get(), bytes_.get() + begin_, used);
+    }
+    begin_ = 0;
+    end_ = used;
+  }
+
+  static constexpr std::size_t kSmallest = 64 * 1024;
+  std::size_t capacity_ = kSmallest;
+  std::unique_ptr<char[]> bytes_ = std::make_unique_for_overwrite<char[]>(kSmallest);
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
 }  // namespace
 
-void run_launcher(const LauncherSetup& setup) {
+void run_launcher(const LauncherSetup& setup) noexcept {
   take_signals();
   take_descriptors(setup);
   ::setsid();
@@ -123,31 +173,19 @@ void run_launcher(const LauncherSetup& setup) {
   BERTH_CHECK(::chdir("/") == 0);
   lock_folder();
   (void)send_message(kMessagesFd, {});
-  constexpr std::size_t kChunk = 64 * 1024;
-  constexpr std::size_t kKept = 1024 * 1024;
-  std::string buffer;
-  std::size_t used = 0;
+  Inbox inbox;
+  const SpawnStack stack;
   for (;;) {
-    const std::optional<std::size_t> size = request_size({buffer.data(), used});
-    const bool whole = size && *size <= used;
-    if (!wait_for_daemon(whole ? 0 : -1)) {
+    char* request = inbox.request();
+    if (!wait_for_daemon(request != nullptr ? 0 : -1)) {
       ::_exit(0);
     }
-    if (whole) {
-      serve(buffer.data(), setup);
-      buffer.erase(0, *size);
-      used -= *size;
-      if (used == 0 && buffer.capacity() > kKept) {
-        buffer = std::string();
-      }
-      continue;
-    }
-    buffer.resize(std::max(used + kChunk, size.value_or(0)));
-    const ssize_t got = ::recv(kRequestsFd, buffer.data() + used, buffer.size() - used, 0);
-    if (got == 0 || (got < 0 && errno != EINTR)) {
+    if (request != nullptr) {
+      serve(request, stack, setup);
+      inbox.drop_request();
+    } else if (!inbox.receive(kRequestsFd)) {
       ::_exit(0);
     }
-    used += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
   }
 }
 

@@ -1,6 +1,6 @@
-// The launcher: one small process, forked by the daemon while that is small and has one thread, that
-// forks a shim per request. It has nothing to save: when the daemon's end of its socket closes it
-// ends, and when it is killed the daemon starts another. Shims do not notice either.
+// The launcher: one small process, forked by the daemon while that is small and has one thread,
+// that forks a shim per request. It has nothing to save: when the daemon's end of its socket closes
+// it ends, and when it is killed the daemon starts another. Shims do not notice either.
 //
 // The folder's file "launcher" is locked by the launcher and by each shim that has not yet written
 // down who it is. So whoever gets that lock knows that the folder tells of every shim there is.
@@ -30,7 +30,7 @@ struct LauncherSetup {
   std::string boot_id;
 };
 
-/// What the forked child does, to its end.
-[[noreturn]] void run_launcher(const LauncherSetup& setup);
+/// What the forked child does, to its end: nothing may unwind into the daemon's own frames below.
+[[noreturn]] void run_launcher(const LauncherSetup& setup) noexcept;
 
 }  // namespace berth

@@ -1,5 +1,6 @@
-// The daemon's end of the launcher: starts it, hands it requests without ever blocking, and gives out
-// what it and the newborn shims say. Who owns it notices that the launcher died by Receive::Closed.
+// The daemon's end of the launcher: starts it, hands it requests without ever blocking, and gives
+// out what it and the newborn shims say. Who owns it notices that the launcher died by
+// Receive::Closed.
 #pragma once
 
 #include <chrono>

@@ -1,22 +1,17 @@
 #include "exec/process_identity.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+
+#include "exec/proc_files.h"
 
 namespace berth {
 namespace {
-
-std::string read_small(const char* path) {
-  const Fd file(::open(path, O_RDONLY | O_CLOEXEC));
-  char text[1024];
-  const ssize_t size = file ? ::read(file.get(), text, sizeof text) : -1;
-  return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string();
-}
 
 /// A process descriptor is readable from the moment the process has ended.
 bool ended(int process) {
@@ -41,9 +36,7 @@ std::uint64_t current_tick() {
 }
 
 std::optional<ProcessIdentity> identify(pid_t pid) {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  const std::string text = read_small(path);
+  const std::string text = read_small("/proc/" + std::to_string(pid) + "/stat");
   // pid (name) state ppid …: the name may hold blanks and brackets. The start is the 22nd field.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) {
@@ -87,7 +80,7 @@ bool signal_process(int process, int signal) {
 }
 
 std::string read_boot_id(const std::string& path) {
-  std::string text = read_small(path.c_str());
+  std::string text = read_small(path);
   text.resize(std::min(text.find_first_of(" \n"), text.size()));
   return text;
 }

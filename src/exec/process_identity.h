@@ -1,5 +1,6 @@
-// Which process a number means. Numbers are used again, so a process that is written down is written
-// with the time of its start, and a process that is read back is believed only when that still fits.
+// Which process a number means. Numbers are used again, so a process that is written down is
+// written with the time of its start, and a process that is read back is believed only when that
+// still fits.
 #pragma once
 
 #include <sys/types.h>
@@ -35,7 +36,8 @@ Fd open_pid(pid_t pid);
 /// The identity of a live process, read from /proc.
 std::optional<ProcessIdentity> identify(pid_t pid);
 
-/// The process behind a descriptor of it is signalled, never another. False when that is not possible.
+/// The process behind a descriptor of it is signalled, never another. False when that is not
+/// possible.
 bool signal_process(int process, int signal);
 
 /// What distinguishes this boot from all others; empty where it cannot be read.

@@ -15,24 +15,40 @@
 #include <cerrno>
 
 #include "base/failpoint.h"
-#include "exec/cgroup.h"
 #include "exec/family.h"
 #include "exec/launcher.h"
 #include "exec/process_identity.h"
-#include "exec/shim_child.h"
-#include "exec/spawn.h"
+#include "exec/raw_syscall.h"
 
 namespace berth {
 namespace {
 
-std::int64_t wall_clock() {
+/// The kernel's signal sets are one word.
+using SignalSet = std::uint64_t;
+constexpr SignalSet with(int signal) { return SignalSet{1} << (signal - 1); }
+
+std::uint64_t nanoseconds_of(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+  raw_syscall(SYS_clock_gettime, clock, raw_address(&now));
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000ULL +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// The groups of a user, asked before anything of the attempt exists: a directory server may be slow.
-std::optional<UserIdentity> look_up(uid_t user) {
+std::int64_t wall_clock() { return static_cast<std::int64_t>(nanoseconds_of(CLOCK_REALTIME)); }
+
+pid_t raw_wait(int* status, int options) {
+  return static_cast<pid_t>(raw_syscall(SYS_wait4, -1, raw_address(status), options, 0));
+}
+
+int raw_openat(const std::string& file, int flags) {
+  constexpr long kMode = 0600;
+  return static_cast<int>(
+      raw_syscall(SYS_openat, kFolderFd, raw_address(file.c_str()), flags | O_CLOEXEC, kMode));
+}
+
+void raw_close(int fd) { raw_syscall(SYS_close, fd); }
+
+std::optional<UserIdentity> identity_of(uid_t user) {
   const passwd* entry = ::getpwuid(user);
   if (entry == nullptr) {
     return std::nullopt;
@@ -47,249 +63,243 @@ std::optional<UserIdentity> look_up(uid_t user) {
   return identity;
 }
 
-class Shim {
- public:
-  Shim(ShimRequest request, const ProcessIdentity& self, const std::string& boot_id)
-      : request_(std::move(request)),
-        setup_({self, {}, boot_id, request_.cgroup}),
-        file_(record_name(request_.name)) {}
-
-  void run() {
-    prepare_user();
-    if (const int error = create_file()) {
-      tell(error == EEXIST ? ShimMessage::Kind::Exists : ShimMessage::Kind::Failed, 0, error);
-      return;
-    }
-    (void)BERTH_FAILPOINT("shim.after_create");
-    if (start()) {
-      (void)BERTH_FAILPOINT("shim.after_spawn");
-      tell(ShimMessage::Kind::Started, job_, 0);
-      leave_nursery();
-      (void)BERTH_FAILPOINT("shim.after_start");
-      wait_for_job();
-      (void)BERTH_FAILPOINT("shim.after_job");
-      end_leftovers();
-    } else {
-      end_.ended_at = wall_clock();
-      leave_nursery();
-    }
-    write_end();
-    (void)BERTH_FAILPOINT("shim.after_end");
-  }
-
- private:
-  void prepare_user() {
-    if (request_.user == ::geteuid()) {
-      return;
-    }
-    setup_.become = look_up(request_.user);
-    if (!setup_.become) {
-      end_ = {127, 0, EINVAL, StartStep::User, 0};
-    }
-  }
-
-  /// Makes the file that only one shim can make, and locks it. Returns an errno.
-  int create_file() {
-    (void)BERTH_FAILPOINT("shim.before_create");
-    if (const int error = BERTH_FAILPOINT("shim.create")) {
-      return error;
-    }
-    record_ = Fd(::openat(kFolderFd, file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!record_) {
-      return errno;
-    }
-    lock_ = Fd(::openat(kFolderFd, file_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!lock_ || ::flock(lock_.get(), LOCK_EX) != 0) {
-      const int error = errno;
-      ::unlinkat(kFolderFd, file_.c_str(), 0);
-      return error;
-    }
-    return 0;
-  }
-
-  bool start() {
-    if (end_.start_error != 0) {
-      return false;
-    }
-    if (request_.cgroup[0] != '\0') {
-      cgroup_ = Cgroup::open(request_.cgroup);
-    }
-    setup_.tick_length = nanoseconds_per_tick();
-    setup_.record_fd = record_.get();
-    setup_.lock_fd = lock_.get();
-    setup_.directory = request_.directory;
-    setup_.stdout_path = request_.stdout_path;
-    setup_.stderr_path = request_.stderr_path;
-    plan_.path = "/bin/sh";
-    plan_.arguments = {const_cast<char*>("sh"), const_cast<char*>("-c"), request_.command, nullptr};
-    plan_.environment = std::move(request_.environment);
-    plan_.prepare = set_up_child;
-    plan_.prepare_argument = &setup_;
-    setup_.record.born_after(current_tick());
-    Result<pid_t> pid = spawn(plan_, stack_, cgroup_ != nullptr ? cgroup_->directory_fd() : -1);
-    if (!pid && cgroup_ != nullptr) {
-      pid = spawn(plan_, stack_, -1);
-    }
-    if (!pid) {
-      end_ = {127, 0, EAGAIN, StartStep::Fork, 0};
-      return false;
-    }
-    job_ = *pid;
-    return true;
-  }
-
-  void tell(ShimMessage::Kind kind, pid_t pid, int error) {
-    ShimMessage message;
-    message.kind = kind;
-    message.serial = request_.serial;
-    message.pid = pid;
-    message.error = error;
-    message.step = error != 0 ? StartStep::Record : StartStep::None;
-    (void)send_message(kMessagesFd, message);
-  }
-
-  /// From here on the folder tells all there is to know. The lock goes first: when the daemon sees
-  /// the last of its message socket's writers go, the lock is free.
-  void leave_nursery() {
-    ::close(kLauncherLockFd);
-    ::close(kMessagesFd);
-    record_.reset();
-  }
-
-  void wait_for_job() {
-    sigset_t wanted;
-    ::sigemptyset(&wanted);
-    for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, shim_signal()}) {
-      ::sigaddset(&wanted, number);
-    }
-    while (job_ != 0) {
-      siginfo_t info{};
-      const int number = ::sigwaitinfo(&wanted, &info);
-      if (number == SIGCHLD) {
-        reap();
-      } else if (number == shim_signal()) {
-        pass_on(info.si_value.sival_int);
-      } else if (number > 0) {
-        pass_on(SIGTERM);
-      }
-    }
-  }
-
-  void reap() {
-    int status = 0;
-    for (pid_t pid = 0; job_ != 0 && (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid == job_) {
-        job_ = 0;
-        end_.ended_at = wall_clock();
-        end_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-        end_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        if (plan_.error != 0) {
-          end_.start_error = plan_.error;
-          end_.start_step = setup_.failed;
-        }
-      }
-    }
-  }
-
-  void pass_on(int number) {
-    if (number <= 0 || number >= NSIG) {
-      return;
-    }
-    if (number == SIGKILL && cgroup_ != nullptr) {
-      cgroup_->kill();
-    }
-    signal_tree(::getpid(), job_, number);
-    if (number == SIGSTOP || number == SIGCONT) {
-      paused_ = number == SIGSTOP;
-    } else if (number == SIGTERM && paused_) {
-      // A stopped process would not see it.
-      paused_ = false;
-      signal_tree(::getpid(), job_, SIGCONT);
-    }
-  }
-
-  /// Every descendant of the job is a child of this process, or below one: it adopts all.
-  void end_leftovers() {
-    for (;;) {
-      const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
-      if (pid < 0 && errno == ECHILD) {
-        return;
-      }
-      if (pid != 0) {
-        continue;
-      }
-      if (cgroup_ != nullptr) {
-        cgroup_->kill();
-      }
-      if (!signal_tree(::getpid(), 0, SIGKILL) && ::waitpid(-1, nullptr, WNOHANG) == 0) {
-        // Only processes that we may not signal, such as those of sudo: they are on their own.
-        return;
-      }
-      ::waitpid(-1, nullptr, 0);
-    }
-  }
-
-  /// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt
-  /// counts as running.
-  void write_end() {
-    const std::string line = format_end_record(end_);
-    constexpr long kLongestPause = 5'000'000'000;
-    for (long pause = 10'000'000; !try_write_end(line); pause = std::min(2 * pause, kLongestPause)) {
-      const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};
-      ::nanosleep(&time, nullptr);
-    }
-  }
-
-  bool try_write_end(const std::string& line) {
-    // A living daemon has the end in its own journal within moments. Only without one does this
-    // record have to outlast a loss of power; waiting for the disk would cost more than the job.
-    pollfd daemon{kDaemonFd, POLLIN, 0};
-    const bool alone = ::poll(&daemon, 1, 0) != 0;
-    const std::string temporary = file_ + ".tmp";
-    const std::string name = file_ + ".exit";
-    const Fd file(::openat(kFolderFd, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                           0600));
-    if (!file || BERTH_FAILPOINT("shim.write_end") != 0 ||
-        ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
-        (alone && ::fsync(file.get()) != 0)) {
-      return false;
-    }
-    (void)BERTH_FAILPOINT("shim.before_rename");
-    if (::renameat(kFolderFd, temporary.c_str(), kFolderFd, name.c_str()) != 0) {
-      return false;
-    }
-    if (alone) {
-      ::fsync(kFolderFd);
-    }
-    return true;
-  }
-
-  ShimRequest request_;
-  ChildSetup setup_;
-  std::string file_;
-  Fd record_;
-  Fd lock_;
-  SpawnPlan plan_;
-  SpawnStack stack_;
-  std::unique_ptr<Cgroup> cgroup_;
-  pid_t job_ = 0;  // 0 before it is started and once it has ended
-  bool paused_ = false;
-  EndRecord end_;
-};
-
 }  // namespace
 
 int shim_signal() { return SIGRTMIN; }
 
-void run_shim(ShimRequest request, std::uint64_t first_tick, const std::string& boot_id) {
-  ::close(kRequestsFd);
-  ::signal(SIGCHLD, SIG_DFL);
-  ::setsid();
-  ::prctl(PR_SET_NAME, "berth-shim");
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  Shim shim(std::move(request), {::getpid(), first_tick, current_tick()}, boot_id);
-  shim.run();
-  ::_exit(0);
+Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id)
+    : request_(decode_request(bytes)),
+      stack_(stack),
+      file_(record_name(request_.name)),
+      end_file_(file_ + ".exit"),
+      setup_(boot_id, request_.cgroup) {
+  setup_.tick_length = nanoseconds_per_tick();
+  setup_.directory = request_.directory;
+  setup_.stdout_path = request_.stdout_path;
+  setup_.stderr_path = request_.stderr_path;
+  plan_.path = "/bin/sh";
+  plan_.arguments = {const_cast<char*>("sh"), const_cast<char*>("-c"), request_.command, nullptr};
+  plan_.environment = std::move(request_.environment);
+  plan_.prepare = set_up_child;
+  plan_.prepare_argument = &setup_;
+}
+
+void Shim::run(std::uint64_t first_tick) noexcept {
+  raw_close(kRequestsFd);
+  const std::uint64_t default_action[4] = {};
+  raw_syscall(SYS_rt_sigaction, SIGCHLD, raw_address(default_action), 0, sizeof(SignalSet));
+  raw_syscall(SYS_setsid);
+  raw_syscall(SYS_prctl, PR_SET_NAME, raw_address("berth-shim"));
+  raw_syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
+  setup_.record.set_shim({static_cast<pid_t>(raw_syscall(SYS_getpid)), first_tick,
+                          nanoseconds_of(CLOCK_BOOTTIME) / setup_.tick_length});
+  look_up_user();
+  if (const int error = create_file()) {
+    tell(error == EEXIST ? ShimMessage::Kind::Exists : ShimMessage::Kind::Failed, 0, error);
+    raw_syscall(SYS_exit_group, 0);
+  }
+  (void)BERTH_FAILPOINT("shim.after_create");
+  if (start()) {
+    (void)BERTH_FAILPOINT("shim.after_spawn");
+    tell(ShimMessage::Kind::Started, job_, 0);
+    leave_nursery();
+    (void)BERTH_FAILPOINT("shim.after_start");
+    wait_for_job();
+    (void)BERTH_FAILPOINT("shim.after_job");
+    end_leftovers();
+  } else {
+    end_.ended_at = wall_clock();
+    leave_nursery();
+  }
+  write_end();
+  (void)BERTH_FAILPOINT("shim.after_end");
+  raw_syscall(SYS_exit_group, 0);
+  __builtin_unreachable();
+}
+
+/// Before anything of the attempt exists: a directory server may be slow.
+void Shim::look_up_user() {
+  if (request_.user == static_cast<uid_t>(raw_syscall(SYS_geteuid))) {
+    return;
+  }
+  setup_.become = identity_of(request_.user);
+  if (!setup_.become) {
+    end_ = {127, 0, EINVAL, StartStep::User, 0};
+  }
+}
+
+/// Makes the file that only one shim can make, and locks it. Returns an errno.
+int Shim::create_file() {
+  (void)BERTH_FAILPOINT("shim.before_create");
+  if (const int error = BERTH_FAILPOINT("shim.create")) {
+    return error;
+  }
+  record_ = raw_openat(file_, O_WRONLY | O_CREAT | O_EXCL);
+  if (record_ < 0) {
+    return -record_;
+  }
+  lock_ = raw_openat(file_, O_RDONLY);
+  long failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
+  // An attempt that has ended has given its first name away.
+  if (raw_syscall(SYS_faccessat, kFolderFd, raw_address(end_file_.c_str()), F_OK) == 0) {
+    failed = -EEXIST;
+  }
+  if (failed < 0) {
+    ::unlinkat(kFolderFd, file_.c_str(), 0);
+    return static_cast<int>(-failed);
+  }
+  return 0;
+}
+
+bool Shim::start() {
+  if (end_.start_error != 0) {
+    return false;
+  }
+  setup_.record_fd = record_;
+  setup_.lock_fd = lock_;
+  long cgroup = -1;
+  if (request_.cgroup[0] != '\0') {
+    cgroup = raw_syscall(SYS_openat, AT_FDCWD, raw_address(request_.cgroup),
+                         O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }
+  setup_.record.born_after(nanoseconds_of(CLOCK_BOOTTIME) / setup_.tick_length);
+  long pid = spawn_masked(plan_, stack_, static_cast<int>(cgroup));
+  if (pid < 0 && cgroup >= 0) {
+    pid = spawn_masked(plan_, stack_, -1);
+  }
+  if (pid < 0) {
+    end_ = {127, 0, static_cast<int>(-pid), StartStep::Fork, 0};
+    return false;
+  }
+  job_ = static_cast<pid_t>(pid);
+  return true;
+}
+
+void Shim::tell(ShimMessage::Kind kind, pid_t pid, int error) {
+  ShimMessage message;
+  message.kind = kind;
+  message.serial = request_.serial;
+  message.pid = pid;
+  message.error = error;
+  message.step = error != 0 ? StartStep::Record : StartStep::None;
+  // Blocks while the daemon is behind; fails when it is gone. Every signal is blocked, SIGPIPE too.
+  raw_syscall(SYS_write, kMessagesFd, raw_address(&message), sizeof message);
+}
+
+/// From here on the folder tells all there is to know. The lock goes first: when the daemon sees
+/// the last of its message socket's writers go, the lock is free.
+void Shim::leave_nursery() {
+  raw_close(kLauncherLockFd);
+  raw_close(kMessagesFd);
+}
+
+void Shim::wait_for_job() {
+  const SignalSet wanted = with(SIGCHLD) | with(SIGTERM) | with(SIGINT) | with(request_signal_);
+  while (job_ != 0) {
+    siginfo_t info{};
+    const long signal = raw_syscall(SYS_rt_sigtimedwait, raw_address(&wanted), raw_address(&info),
+                                    0, sizeof wanted);
+    if (signal == SIGCHLD) {
+      reap();
+    } else if (signal == request_signal_) {
+      pass_on(info.si_value.sival_int);
+    } else if (signal > 0) {
+      pass_on(SIGTERM);
+    }
+  }
+}
+
+void Shim::reap() {
+  int status = 0;
+  for (pid_t pid = 0; job_ != 0 && (pid = raw_wait(&status, WNOHANG)) > 0;) {
+    if (pid != job_) {
+      continue;
+    }
+    job_ = 0;
+    end_.ended_at = wall_clock();
+    end_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    end_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (plan_.error != 0) {
+      end_.start_error = plan_.error;
+      end_.start_step = setup_.failed;
+    }
+  }
+}
+
+void Shim::pass_on(int signal) {
+  if (signal <= 0 || signal >= NSIG) {
+    return;
+  }
+  if (cgroup_ == nullptr && request_.cgroup[0] != '\0') {
+    cgroup_ = Cgroup::open(request_.cgroup);
+  }
+  if (signal == SIGKILL && cgroup_ != nullptr) {
+    cgroup_->kill();
+  }
+  signal_tree(::getpid(), job_, signal);
+  if (signal == SIGSTOP || signal == SIGCONT) {
+    paused_ = signal == SIGSTOP;
+  } else if (signal == SIGTERM && paused_) {
+    // A stopped process would not see it.
+    paused_ = false;
+    signal_tree(::getpid(), job_, SIGCONT);
+  }
+}
+
+/// Every descendant of the job is a child of this process, or below one: it adopts all.
+void Shim::end_leftovers() {
+  for (;;) {
+    const pid_t pid = raw_wait(nullptr, WNOHANG);
+    if (pid == -ECHILD) {
+      return;
+    }
+    if (pid != 0) {
+      continue;
+    }
+    if (!signal_tree(::getpid(), 0, SIGKILL) && ::waitpid(-1, nullptr, WNOHANG) == 0) {
+      // Only processes that we may not signal, such as those of sudo: they are on their own.
+      return;
+    }
+    ::waitpid(-1, nullptr, 0);
+  }
+}
+
+/// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt
+/// counts as running.
+void Shim::write_end() {
+  const EndLine line(end_);
+  constexpr long kLongestPause = 5'000'000'000;
+  for (long pause = 10'000'000; !try_write_end(line); pause = std::min(2 * pause, kLongestPause)) {
+    const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};
+    ::nanosleep(&time, nullptr);
+  }
+}
+
+bool Shim::try_write_end(const EndLine& line) {
+  // Always at the same place, so that a second try mends what a first has torn.
+  const auto size = static_cast<long>(line.size());
+  if (BERTH_FAILPOINT("shim.write_end") != 0 ||
+      raw_syscall(SYS_pwrite64, record_, raw_address(line.data()), size,
+                  static_cast<long>(setup_.record.size())) != size) {
+    return false;
+  }
+  // A living daemon has the end in its own journal within moments. Only without one does this
+  // record have to outlast a loss of power; waiting for the disk would cost more than the job.
+  pollfd daemon{kDaemonFd, POLLIN, 0};
+  const timespec at_once{};
+  const bool alone = raw_syscall(SYS_ppoll, raw_address(&daemon), 1, raw_address(&at_once), 0) != 0;
+  if (alone && ::fsync(record_) != 0) {
+    return false;
+  }
+  (void)BERTH_FAILPOINT("shim.before_rename");
+  if (raw_syscall(SYS_renameat2, kFolderFd, raw_address(file_.c_str()), kFolderFd,
+                  raw_address(end_file_.c_str()), 0) < 0) {
+    return false;
+  }
+  if (alone) {
+    ::fsync(kFolderFd);
+  }
+  return true;
 }
 
 }  // namespace berth

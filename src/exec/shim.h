@@ -1,24 +1,71 @@
 // The shim: the parent of one job, forked from the launcher without an exec. It makes the attempt's
-// file, starts the job, waits for it, ends what the job left, writes down how it ended, and is gone.
-// It needs nobody: daemon and launcher may come and go.
+// file, starts the job, waits for it, ends what the job left, writes down how it ended, and is
+// gone. It needs nobody: daemon and launcher may come and go.
 //
 // It is asked by signal: shim_signal() with the number of a signal as its value is passed on to the
-// whole tree. TERM, INT and HUP from anyone are passed on as TERM, so that a machine that shuts down
+// whole tree. TERM and INT from anyone are passed on as TERM, so that a machine that shuts down
 // ends jobs in order.
+//
+// A forked process pays for every page that it touches. So the launcher prepares a shim before it
+// forks, and the usual way through run() is raw system calls and a handful of pages; that, not the
+// fork, is most of what a shim costs. Anything unusual may use the library at will.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "base/fd.h"
+#include "exec/cgroup.h"
+#include "exec/shim_child.h"
 #include "exec/shim_wire.h"
+#include "exec/spawn.h"
 
 namespace berth {
 
 /// Realtime, so that requests queue and none is lost.
 int shim_signal();
 
-/// What the forked child does, to its end. It was forked at `first_tick` or later.
-[[noreturn]] void run_shim(ShimRequest request, std::uint64_t first_tick,
-                           const std::string& boot_id);
+class Shim {
+ public:
+  /// In the launcher. `bytes` is one whole request and `stack` is used in the shim only; both are
+  /// borrowed.
+  Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id);
+  Shim(const Shim&) = delete;
+  Shim& operator=(const Shim&) = delete;
+
+  std::uint64_t serial() const { return request_.serial; }
+
+  /// In the forked child, to its end, with every signal blocked. It was forked at `first_tick` or
+  /// later.
+  [[noreturn]] void run(std::uint64_t first_tick) noexcept;
+
+ private:
+  void look_up_user();
+  int create_file();
+  bool start();
+  void tell(ShimMessage::Kind kind, pid_t pid, int error);
+  void leave_nursery();
+  void wait_for_job();
+  void reap();
+  void pass_on(int signal);
+  void end_leftovers();
+  void write_end();
+  bool try_write_end(const EndLine& line);
+
+  ShimRequest request_;
+  const int request_signal_ = shim_signal();
+  const SpawnStack& stack_;
+  std::string file_;
+  std::string end_file_;
+  int record_ = -1;
+  int lock_ = -1;
+  ChildSetup setup_;
+  SpawnPlan plan_;
+  std::unique_ptr<Cgroup> cgroup_;  // opened when it is needed
+  pid_t job_ = 0;                   // 0 before it is started and once it has ended
+  bool paused_ = false;
+  EndRecord end_;
+};
 
 }  // namespace berth

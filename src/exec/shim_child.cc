@@ -1,5 +1,6 @@
 #include "exec/shim_child.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <time.h>
 
@@ -8,22 +9,21 @@
 namespace berth {
 namespace {
 
-BERTH_UNSANITIZED long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
-
 BERTH_UNSANITIZED long write_record(ChildSetup& setup) {
   timespec now{};
-  raw_syscall(SYS_clock_gettime, CLOCK_BOOTTIME, address(&now));
+  raw_syscall(SYS_clock_gettime, CLOCK_BOOTTIME, raw_address(&now));
   const std::uint64_t nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000ULL +
                                     static_cast<std::uint64_t>(now.tv_nsec);
   setup.record.seal(static_cast<pid_t>(raw_syscall(SYS_getpid)), nanoseconds / setup.tick_length);
   const auto size = static_cast<long>(setup.record.size());
-  const long written = raw_syscall(SYS_write, setup.record_fd, address(setup.record.data()), size);
+  const long written =
+      raw_syscall(SYS_write, setup.record_fd, raw_address(setup.record.data()), size);
   return written < 0 ? written : written == size ? 0 : -ENOSPC;
 }
 
 BERTH_UNSANITIZED long become(const UserIdentity& identity) {
   long failed = raw_syscall(SYS_setgroups, static_cast<long>(identity.groups.size()),
-                            address(identity.groups.data()));
+                            raw_address(identity.groups.data()));
   if (failed == 0) {
     failed = raw_syscall(SYS_setresgid, identity.group, identity.group, identity.group);
   }
@@ -36,7 +36,7 @@ BERTH_UNSANITIZED long become(const UserIdentity& identity) {
 BERTH_UNSANITIZED long open_as(const char* path, int target) {
   // For the user alone: what jobs print is theirs to show.
   constexpr long kMode = 0600;
-  const long opened = raw_syscall(SYS_openat, AT_FDCWD, address(path),
+  const long opened = raw_syscall(SYS_openat, AT_FDCWD, raw_address(path),
                                   O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, kMode);
   return opened < 0 ? opened : raw_syscall(SYS_dup3, opened, target, 0);
 }
@@ -55,7 +55,8 @@ BERTH_UNSANITIZED int set_up_child(void* argument) {
     return fail_at(setup, StartStep::Record, result);
   }
   raw_syscall(SYS_dup3, setup.lock_fd, kJobLockFd, 0);
-  // Now, not at exec: opening a named pipe may take for ever, and the launcher's lock is among them.
+  // Now, not at exec: opening a named pipe may take for ever, and the launcher's lock is among
+  // them.
   raw_syscall(SYS_close_range, 3, kJobLockFd - 1, 0);
   if (setup.become) {
     result = become(*setup.become);
@@ -63,7 +64,7 @@ BERTH_UNSANITIZED int set_up_child(void* argument) {
       return fail_at(setup, StartStep::User, result);
     }
   }
-  result = raw_syscall(SYS_chdir, address(setup.directory[0] == '\0' ? "/" : setup.directory));
+  result = raw_syscall(SYS_chdir, raw_address(setup.directory[0] == '\0' ? "/" : setup.directory));
   if (result < 0) {
     return fail_at(setup, StartStep::Directory, result);
   }
@@ -73,8 +74,8 @@ BERTH_UNSANITIZED int set_up_child(void* argument) {
       return fail_at(setup, StartStep::Output, result);
     }
   }
-  result = setup.stderr_path[0] == '\0' ? raw_syscall(SYS_dup3, 1, 2, 0)
-                                        : open_as(setup.stderr_path, 2);
+  result =
+      setup.stderr_path[0] == '\0' ? raw_syscall(SYS_dup3, 1, 2, 0) : open_as(setup.stderr_path, 2);
   if (result < 0) {
     return fail_at(setup, StartStep::ErrorOutput, result);
   }

@@ -1,12 +1,13 @@
 // What happens in the job's own process between clone and exec: it writes down who it is, becomes
-// the user, and opens its files as that user. It shares the shim's memory meanwhile, so all of it is
-// raw system calls.
+// the user, and opens its files as that user. It shares the shim's memory meanwhile, so all of it
+// is raw system calls.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
@@ -14,9 +15,10 @@
 
 namespace berth {
 
-/// The one descriptor that a job inherits: the lock on the attempt's file, which so is free only when
-/// shim and job are both gone. Read-only, so that a job of another user cannot write its record.
-/// Above what scripts number by hand (dash stops at 9), below what makes the kernel enlarge the table.
+/// The one descriptor that a job inherits: the lock on the attempt's file, which so is free only
+/// when shim and job are both gone. Read-only, so that a job of another user cannot write its
+/// record. Above what scripts number by hand (dash stops at 9), below what makes the kernel enlarge
+/// the table.
 inline constexpr int kJobLockFd = 50;
 
 struct UserIdentity {
@@ -26,7 +28,7 @@ struct UserIdentity {
 };
 
 struct ChildSetup {
-  explicit ChildSetup(const AttemptRecord& unborn) : record(unborn) {}
+  ChildSetup(const std::string& boot_id, const std::string& cgroup) : record(boot_id, cgroup) {}
 
   UnbornRecord record;
   std::uint64_t tick_length = 1;

@@ -101,6 +101,8 @@ class FolderShimRunner final : public ShimRunner {
   /// Goes by what the folder says. False when it knows nothing of the attempt.
   bool settle(Attempts::iterator attempt);
   void end(Attempts::iterator attempt, AttemptEnd::Kind kind, const EndRecord& record);
+  /// To the whole tree of an attempt that has a process.
+  void pass_on(const Attempt& attempt, int signal);
   void signal_without_shim(const Attempt& attempt, int signal);
   void tell_start(Attempt& attempt, pid_t pid);
   void update_news();
@@ -207,14 +209,26 @@ std::vector<AttemptStart> FolderShimRunner::adopt() {
 }
 
 void FolderShimRunner::send(JobId job, int signal) {
-  const auto serial = serials_.find(job.value);
+  auto serial = serials_.find(job.value);
+  if (serial != serials_.end() && !attempts_.at(serial->second).process) {
+    // The launcher may have answered by now.
+    pump();
+    update_news();
+    serial = serials_.find(job.value);
+  }
   if (serial == serials_.end()) {
     return;
   }
   Attempt& attempt = attempts_.at(serial->second);
-  if (!attempt.process) {
+  if (attempt.process) {
+    pass_on(attempt, signal);
+  } else {
     attempt.signals.push_back(signal);
-  } else if (attempt.shim_gone) {
+  }
+}
+
+void FolderShimRunner::pass_on(const Attempt& attempt, int signal) {
+  if (attempt.shim_gone) {
     signal_without_shim(attempt, signal);
   } else {
     ask_shim(attempt.process.get(), signal);
@@ -246,12 +260,13 @@ std::vector<AttemptStart> FolderShimRunner::take_starts() {
 
 std::vector<AttemptEnd> FolderShimRunner::take_ends() {
   pump();
-  std::vector<AttemptEnd> taken = std::exchange(ends_, {});
-  for (const AttemptEnd& end : taken) {
-    std::erase_if(starts_, [&](const AttemptStart& start) {
+  const auto untold = std::stable_partition(ends_.begin(), ends_.end(), [&](const AttemptEnd& end) {
+    return std::none_of(starts_.begin(), starts_.end(), [&](const AttemptStart& start) {
       return start.job == end.job && start.attempt == end.attempt;
     });
-  }
+  });
+  std::vector<AttemptEnd> taken(ends_.begin(), untold);
+  ends_.erase(ends_.begin(), untold);
   update_news();
   return taken;
 }
@@ -281,6 +296,9 @@ void FolderShimRunner::pump() {
   int count = kBatch;
   while (count == kBatch) {
     count = ::epoll_wait(epoll_.get(), events, kBatch, 0);
+    if (count <= 0) {
+      return;
+    }
     // Messages first: what a shim said is older than its end.
     bool launcher_lost = false;
     if (link_.is_open()) {
@@ -339,8 +357,7 @@ void FolderShimRunner::handle(ReceivedMessage received) {
       }
       break;
     case ShimMessage::Kind::Failed:
-      end(attempt, AttemptEnd::Kind::NotStarted,
-          {127, 0, message.error, message.step, 0});
+      end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, message.error, message.step, 0});
       break;
   }
 }
@@ -358,7 +375,7 @@ void FolderShimRunner::watch_process(Attempts::iterator attempt, Fd process) {
   what.process = std::move(process);
   what.request = std::string();
   for (const int signal : std::exchange(what.signals, {})) {
-    send(what.name.job, signal);
+    pass_on(what, signal);
   }
 }
 
@@ -376,8 +393,8 @@ void FolderShimRunner::process_ended(std::uint64_t serial) {
   what.process.reset();
   (void)BERTH_FAILPOINT("runner.shim_ended");
   if (const std::optional<EndRecord> record = folder_.read_end(what.name)) {
-    end(attempt,
-        record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited, *record);
+    end(attempt, record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
+        *record);
   } else if (!settle(attempt)) {
     end(attempt, AttemptEnd::Kind::Lost, {});
   }
@@ -414,7 +431,6 @@ bool FolderShimRunner::settle(Attempts::iterator attempt) {
     case Verdict::Kind::Gone:
       // Its shim did not live to end what the job left.
       folder_.signal_holders(what.name, SIGKILL);
-      folder_.remove_temporary(what.name);
       end(attempt, AttemptEnd::Kind::Lost, {});
       break;
   }
@@ -470,7 +486,8 @@ void FolderShimRunner::forget(JobId job, std::uint16_t attempt) {
 Result<std::unique_ptr<ShimRunner>> ShimRunner::make(std::string folder, Options options) {
   std::string boot_id = read_boot_id(options.boot_id_path);
   if (boot_id.empty()) {
-    return fail(ErrorCode::Io, fmt::format("cannot read the boot id from {}", options.boot_id_path));
+    return fail(ErrorCode::Io,
+                fmt::format("cannot read the boot id from {}", options.boot_id_path));
   }
   Result<AttemptFolder> opened = AttemptFolder::open(std::move(folder), std::move(boot_id));
   if (!opened) {

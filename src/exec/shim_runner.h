@@ -5,7 +5,8 @@
 // never a bare pid.
 //
 // All on one thread. What is promised, whatever is killed and whenever:
-// - an attempt (job and attempt number) runs at most once in a folder, however often it is asked for;
+// - an attempt (job and attempt number) runs at most once in a folder, however often it is asked
+// for;
 // - each attempt ends in exactly one AttemptEnd per runner, with the true code or as Lost;
 // - while any process of an attempt may still run as its job, it has not ended.
 #pragma once
@@ -59,8 +60,8 @@ class ShimRunner {
     /// How long make() waits for the launcher of a daemon that has just died.
     std::chrono::milliseconds patience = std::chrono::seconds(10);
   };
-  /// Starts the launcher; call it while the process is small and has one thread. `folder` is for the
-  /// records of running attempts and is this daemon's alone: an error while another has it.
+  /// Starts the launcher; call it while the process is small and has one thread. `folder` is for
+  /// the records of running attempts and is this daemon's alone: an error while another has it.
   static Result<std::unique_ptr<ShimRunner>> make(std::string folder, Options options);
   static Result<std::unique_ptr<ShimRunner>> make(std::string folder) {
     return make(std::move(folder), Options());
@@ -70,8 +71,9 @@ class ShimRunner {
 
   /// What the folder tells of attempts that an earlier daemon started: those that still run are
   /// adopted, those that ended meanwhile are reported by take_ends(). An attempt that is in neither
-  /// never started, and may be started. To be called once, before start(). After a loss of power an
-  /// end that was forgotten may come back: who forgot it knows it.
+  /// never started, and may be started. To be called once, before start(). An end that was not
+  /// forgotten is told again, and after a loss of power even one that was: who has it on disk
+  /// knows.
   virtual std::vector<AttemptStart> adopt() = 0;
 
   /// Queues the attempt; a job has one at a time. All else that can go wrong is told by its end.
@@ -83,7 +85,8 @@ class ShimRunner {
 
   /// Readable when take_starts() or take_ends() may have something; call both then.
   virtual int event_fd() const = 0;
-  /// A start may be followed by a NotStarted end, but never comes after an end.
+  /// An end is held back until the start of its attempt, if it came to one, has been taken. A start
+  /// may be followed by a NotStarted end.
   virtual std::vector<AttemptStart> take_starts() = 0;
   virtual std::vector<AttemptEnd> take_ends() = 0;
 

@@ -1,6 +1,7 @@
 // What the daemon, the launcher and the shims say to each other. Requests go to the launcher on a
-// stream, each with its length in front, for an environment may be megabytes. Messages come back from
-// the launcher and its newborn shims, each a packet of its own, so that many may write at once.
+// stream, each with its length in front, for an environment may be megabytes. Messages come back
+// from the launcher and its newborn shims, each a packet of its own, so that many may write at
+// once.
 #pragma once
 
 #include <sys/types.h>

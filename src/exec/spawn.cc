@@ -125,14 +125,9 @@ SpawnStack::~SpawnStack() {
   }
 }
 
-Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup) {
+long spawn_masked(SpawnPlan& plan, const SpawnStack& stack, int cgroup) {
   plan.argument_list = plan.arguments.data();
   plan.environment_list = plan.environment.data();
-  // No signal handler may run in the child while it lives on borrowed memory.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   clone_args arguments{};
   arguments.flags = CLONE_VM;
   arguments.exit_signal = SIGCHLD;
@@ -148,6 +143,16 @@ Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup) {
                   CLONE_VM | SIGCHLD, &plan);
     pid = pid < 0 ? -errno : pid;
   }
+  return pid;
+}
+
+Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup) {
+  // No signal handler may run in the child while it lives on borrowed memory.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const long pid = spawn_masked(plan, stack, cgroup);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
     return fail_errno("cannot start a process", static_cast<int>(-pid));

@@ -52,8 +52,11 @@ struct SpawnPlan {
   char* const* environment_list = nullptr;
 };
 
-/// Starts a child in a process group of its own. With a `cgroup` directory descriptor (else -1) it is
-/// born inside that cgroup.
+/// Starts a child in a process group of its own. With a `cgroup` directory descriptor (else -1) it
+/// is born inside that cgroup.
 Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
+
+/// The same for a caller that has every signal blocked. A negative result is an errno.
+long spawn_masked(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
 }  // namespace berth
