@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,6 +67,16 @@ std::optional<UserIdentity> identity_of(uid_t user) {
 }  // namespace
 
 int shim_signal() { return SIGRTMIN; }
+
+void ask_shim(int shim, int signal) {
+  siginfo_t info{};
+  info.si_signo = shim_signal();
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_int = signal;
+  ::syscall(SYS_pidfd_send_signal, shim, shim_signal(), &info, 0);
+}
 
 Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id)
     : request_(decode_request(bytes)),

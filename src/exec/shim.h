@@ -25,6 +25,8 @@ namespace berth {
 
 /// Realtime, so that requests queue and none is lost.
 int shim_signal();
+/// The shim behind this descriptor of it passes `signal` on to its tree.
+void ask_shim(int shim, int signal);
 
 class Shim {
  public:

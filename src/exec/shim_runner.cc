@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -35,17 +34,6 @@ struct Attempt {
   std::unique_ptr<Cgroup> cgroup;
   bool pooled = false;  // the cgroup is one of this daemon's
 };
-
-/// The shim passes `signal` on to its tree.
-void ask_shim(int shim, int signal) {
-  siginfo_t info{};
-  info.si_signo = shim_signal();
-  info.si_code = SI_QUEUE;
-  info.si_pid = ::getpid();
-  info.si_uid = ::getuid();
-  info.si_value.sival_int = signal;
-  ::syscall(SYS_pidfd_send_signal, shim, shim_signal(), &info, 0);
-}
 
 class FolderShimRunner final : public ShimRunner {
  public:
