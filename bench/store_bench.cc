@@ -121,7 +121,7 @@ void pages(Store& store, std::uint64_t jobs) {
   query.filter.phases = {JobPhase::Running};
   page(store, "running, among them all", query);
   query = {};
-  query.filter.name = "nothing*";
+  query.filter.names = {"nothing*"};
   page(store, "a name that matches nothing (reads all)", query);
 }
 

@@ -62,6 +62,16 @@ Failure connect_error(const std::string& path, int error) {
 
 }  // namespace
 
+std::string_view HttpReply::header(std::string_view name) const {
+  const std::string start = fmt::format("\r\n{}: ", name);
+  const std::size_t found = head.find(start);
+  if (found == head.npos) {
+    return "";
+  }
+  const std::size_t begin = found + start.size();
+  return std::string_view(head).substr(begin, head.find('\r', begin) - begin);
+}
+
 Result<HttpClient> HttpClient::connect(const std::string& socket_path, Duration patience) {
   const Result<UnixAddress> address = unix_address(socket_path);
   if (!address) {
@@ -179,7 +189,8 @@ Result<std::optional<HttpReply>> HttpClient::take_reply(bool head_only) {
       const std::size_t length = head_only ? 0 : head.length.value_or(body.size());
       const bool is_whole = head_only || (head.length ? body.size() >= length : ended_);
       if (is_whole) {
-        reply = HttpReply{head.status, std::string(body.substr(0, length))};
+        reply = HttpReply{head.status, std::string(body.substr(0, length)),
+                          std::string(unread.substr(0, head.size))};
         used_ += head.size + length;
         if (!head.keep_alive || ended_) {
           socket_.reset();

@@ -19,6 +19,10 @@ namespace berth {
 struct HttpReply {
   int status = 0;
   std::string body;
+  std::string head;  // as received
+
+  /// The value of a header of the daemon's own, whose names are written as it writes them.
+  std::string_view header(std::string_view name) const;
 };
 
 /// After an error the connection is closed and every call fails: connect again. Targets must be

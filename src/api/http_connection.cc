@@ -28,7 +28,12 @@ constexpr std::size_t kKeptCapacity = std::size_t{256} * 1024;
 HttpResponse error_response(int status, std::string_view message) {
   HttpResponse out;
   out.status = status;
-  out.body = fmt::format("{{\"error\":\"{}\"}}\n", message);  // messages here need no escaping
+  // As error_json() has it; messages here need no escaping.
+  out.body = fmt::format(R"({{"version":1,"error":{{"code":"{}","message":"{}"}}}})",
+                         status >= 500                    ? "unavailable"
+                         : status == 401 || status == 403 ? "refused"
+                                                          : "usage",
+                         message);
   if (status == 401) {
     out.headers.emplace_back("WWW-Authenticate", "Bearer");
   }

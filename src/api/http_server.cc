@@ -199,6 +199,16 @@ std::optional<std::string_view> HttpRequest::parameter(std::string_view name) co
   return found == query.end() ? std::nullopt : std::optional<std::string_view>(found->second);
 }
 
+std::vector<std::string_view> HttpRequest::parameters(std::string_view name) const {
+  std::vector<std::string_view> values;
+  for (const auto& [key, value] : query) {
+    if (key == name) {
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
 HttpServer::HttpServer(Loop& loop, Handler handler, Limits limits)
     : impl_(std::make_shared<Impl>(loop, std::move(handler), limits)) {}
 

@@ -35,6 +35,8 @@ struct HttpRequest {
 
   /// The first value of that name.
   std::optional<std::string_view> parameter(std::string_view name) const;
+  /// All values of that name, in order.
+  std::vector<std::string_view> parameters(std::string_view name) const;
 };
 
 struct HttpResponse {

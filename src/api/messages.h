@@ -13,11 +13,24 @@
 
 namespace berth {
 
+/// An earlier job of the same submission that a job must follow.
+struct LocalDependency {
+  std::size_t position = 0;
+  Dependency::When when = Dependency::When::Ok;
+};
+
+struct SubmittedJob {
+  JobDescription description;  // without environment: it is that of the defaults
+  std::uint32_t count = 1;     // an array of so many; indices count up from the description's
+  std::vector<LocalDependency> follows;
+};
+inline constexpr std::int64_t kMostInArray = 10'000'000;
+
 /// POST /v1/jobs. What the jobs have in common stands once.
 struct SubmitRequest {
   std::string token;  // empty: none. The same token again gives the same jobs again
   JobDescription defaults;
-  std::vector<JobDescription> jobs;  // without environment: theirs is that of `defaults`
+  std::vector<SubmittedJob> jobs;
 };
 
 std::string to_json(const SubmitRequest& submission);
@@ -30,6 +43,21 @@ struct SubmitReply {
 };
 std::string to_json(const SubmitReply& reply);
 Result<SubmitReply> parse_submit_reply(std::string_view json);
+
+struct AttemptReport {
+  std::uint16_t attempt = 0;
+  std::vector<std::string> gpus;
+  pid_t pid = 0;
+  double started = 0;
+  double ended = 0;
+  std::string outcome;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string reason;
+  Bytes peak;
+  std::string log;
+  std::string error_log;  // empty: with the output
+};
 
 /// A job as lists and `berth show` give it. Times are seconds since 1970, 0 where there is none
 /// yet.
@@ -47,12 +75,24 @@ struct JobReport {
   double started = 0;
   double ended = 0;
   std::string log;  // of the newest attempt
-  std::string why;  // why it waits; only when asked for
+  bool paused = false;
+  double expected_start = 0;  // of a job that waits, as far as that can be told
+  Bytes peak;                 // GPU memory at its highest, on the device where it was highest
+  double gpu_seconds = 0;
+  std::optional<double> energy;         // joules
+  std::string why;                      // why it waits; only when asked for
+  std::vector<AttemptReport> attempts;  // only when asked for
 };
 
 std::string to_json(const JobReport& report);
 /// {"version":1,"jobs":[…],"next":…}; `next` is where to go on, absent at the end.
 std::string to_json(const std::vector<JobReport>& reports, std::optional<JobId> next);
+
+/// What is to change of a waiting job, over what it says already.
+Result<void> read_edit(std::string_view json, JobDescription& job);
+
+/// `text` as a JSON string, with its quotes.
+std::string quote(std::string_view text);
 
 /// {"version":1,"error":{"code":…,"message":…}}
 std::string error_json(const Error& error);

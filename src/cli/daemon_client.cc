@@ -1,7 +1,5 @@
 #include "cli/daemon_client.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 
 #include "api/messages.h"
@@ -41,16 +39,6 @@ Result<std::string> ask(HttpClient& daemon, std::string_view method, std::string
     return Failure(parse_error(reply->body, reply->status));
   }
   return std::move(reply->body);
-}
-
-std::string query_escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~' || c == ',';
-    escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return escaped;
 }
 
 }  // namespace berth

@@ -16,7 +16,4 @@ Result<HttpClient> connect_daemon(bool start);
 Result<std::string> ask(HttpClient& daemon, std::string_view method, std::string_view target,
                         std::string_view body = {});
 
-/// `text` for use in a query.
-std::string query_escape(std::string_view text);
-
 }  // namespace berth

@@ -2,26 +2,45 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "cli/args.h"
 #include "cli/commands.h"
-#include "cli/daemon_client.h"
 #include "cli/gpus_option.h"
+#include "cli/selection.h"
 #include "daemon/start.h"
 
 namespace berth {
 namespace {
 
-int tell(std::string_view method, std::string_view target) {
-  Result<HttpClient> daemon = connect_daemon(false);
-  if (!daemon) {
-    return report("berth daemon", daemon.error());
+void print_status(const nlohmann::json& status) {
+  fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", field(status, "pid"),
+             field(status, "home"), field(status, "policy"), field(status, "gpus"),
+             field(status, "gpus") == "1" ? "GPU" : "GPUs",
+             status.value("paused", false) ? ", paused: it starts nothing" : "");
+  if (!field(status, "listen").empty()) {
+    fmt::print("listens on http://{} (token in {}/token)\n", field(status, "listen"),
+               field(status, "home"));
   }
-  const Result<std::string> body = ask(*daemon, method, target);
-  if (!body) {
-    return report("berth daemon", body.error());
+  std::string counts;
+  for (const auto& [state, count] : status["jobs"].items()) {
+    if (count != 0) {
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.dump(), state);
+    }
   }
-  fmt::print("{}\n", *body);
+  fmt::print("jobs: {}\n", counts.empty() ? "none" : counts);
+}
+
+int tell(std::string_view method, const std::string& target, bool json) {
+  const Result<nlohmann::json> status = ask_json(method, target);
+  if (!status) {
+    return report("berth daemon", status.error());
+  }
+  if (json) {
+    fmt::print("{}\n", status->dump());
+  } else {
+    print_status(*status);
+  }
   return 0;
 }
 
@@ -43,10 +62,20 @@ int daemon_main(Words words) {
                   });
   add_gpus_option(args, options.gpus);
   args.value("--policy", "NAME", "who goes first (default: priority)", options.policy);
+  args.value("--listen", "HOST:PORT",
+             "also take requests over TCP, each with the token that is in the\n"
+             "file token of the state folder; port 0: any free one",
+             options.listen);
+  args.flag("--force-listen", options.force_listen,
+            "listen beyond this machine, though anybody on the way can read along");
+  args.flag("--everyone", options.everyone,
+            "other users of this machine may connect, too, and queue their own\n"
+            "jobs; only root can run those");
   args.value("--ready-fd", "FD", "tell this descriptor when it answers", ready_fd);
-  args.flag("--json", json, "status prints JSON in any case");
+  args.flag("--json", json, "print JSON");
   args.example("berth daemon start --gpus 0,1");
   args.example("berth daemon status");
+  args.example("berth daemon run --listen 127.0.0.1:8800");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth daemon", parsed.error());
@@ -62,10 +91,10 @@ int daemon_main(Words words) {
     return started ? 0 : report("berth daemon", started.error());
   }
   if (verb == "status") {
-    return tell("GET", "/v1/status");
+    return tell("GET", "/v1/status", json);
   }
   if (verb == "stop" || verb == "pause" || verb == "resume") {
-    return tell("POST", "/v1/daemon/" + verb);
+    return tell("POST", "/v1/daemon/" + verb, json);
   }
   return report("berth daemon", Error{ErrorCode::Usage,
                                       fmt::format("unknown verb '{}' (--help lists them)", verb)});

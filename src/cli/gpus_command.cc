@@ -1,15 +1,18 @@
-// `berth gpus`: which devices there are and what goes on on them.
+// `berth gpus`: which devices there are, what goes on on them, and which the daemon may use.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
+#include "api/http_text.h"
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/gpus_option.h"
 #include "cli/gpus_view.h"
+#include "cli/selection.h"
 #include "gpu/devices.h"
 
 namespace berth {
@@ -60,11 +63,54 @@ int watch(Devices& devices, const GpusOptions& options) {
   return 1;
 }
 
+/// add, remove, drain or undrain: changes of the daemon's devices.
+int change_main(std::string_view verb, Words words) {
+  constexpr std::string_view kName = "berth gpus";
+  std::string names;
+  bool json = false;
+  Args args(fmt::format("berth gpus {} NAME…", verb),
+            "add: the daemon may use these devices, too (again, if they were removed).\n"
+            "remove: it forgets them; jobs that run on them are left to end.\n"
+            "drain: jobs that run stay, nothing new starts there, until undrain.");
+  args.positional("NAME…", "devices, as --gpus names them", 1, 1000,
+                  [&](std::string_view word) -> Result<void> {
+                    names += (names.empty() ? "" : ",") + std::string(word);
+                    return {};
+                  });
+  args.flag("--json", json, "print JSON");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report(kName, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<nlohmann::json> answer =
+      ask_json("POST", fmt::format("/v1/devices/{}?names={}", verb, percent_encode(names)));
+  if (!answer) {
+    return report(kName, answer.error());
+  }
+  if (json) {
+    fmt::print("{}\n", answer->dump());
+  }
+  return 0;
+}
+
 }  // namespace
 
 int gpus_main(Words words) {
+  for (const std::string_view verb : {"add", "remove", "drain", "undrain"}) {
+    if (!words.empty() && words[0] == verb) {
+      return change_main(verb, words.subspan(1));
+    }
+  }
+  if (!words.empty() && words[0] == "list") {
+    words = words.subspan(1);
+  }
   GpusOptions options;
-  Args args("berth gpus [options]", "Shows the devices that jobs can run on, and their use.");
+  Args args("berth gpus [list | add | remove | drain | undrain] [options]",
+            "Shows the devices that jobs can run on, and their use. The other verbs tell the\n"
+            "daemon which devices to use (berth gpus drain --help).");
   add_gpus_option(args, options.gpus);
   args.flag("-p,--processes", options.processes, "also list the processes that use them");
   args.flag("--json", options.json, "print JSON; with --watch, one document per line");
@@ -83,6 +129,7 @@ int gpus_main(Words words) {
                         return {};
                       });
   args.example("berth gpus --watch");
+  args.example("berth gpus drain 0");
   args.example("berth gpus --gpus sim:4 --json");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {

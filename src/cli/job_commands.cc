@@ -1,99 +1,57 @@
-// The small commands on jobs that the daemon knows: wait, kill, hold, release, why, show and queue.
+// Commands on jobs that the daemon knows: wait, kill, hold, release, pause, resume, rerun, edit and
+// forget.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "api/http_text.h"
 #include "cli/args.h"
 #include "cli/commands.h"
-#include "cli/daemon_client.h"
-#include "cli/table.h"
-#include "cli/terminal.h"
+#include "cli/job_options.h"
+#include "cli/selection.h"
 
 namespace berth {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Ids as words, for a query.
-struct Ids {
-  std::string list;
+constexpr int kTimedOut = 124;
 
-  void declare(Args& args, std::size_t least) {
-    args.positional("ID…", "job numbers and ranges: 12, 3-7", least, 1'000'000,
-                    [this](std::string_view word) -> Result<void> {
-                      list += (list.empty() ? "" : ",") + std::string(word);
-                      return {};
-                    });
+/// Tells what a command did, where that is not plain.
+int tell(std::string_view name, std::string_view did, const Selection& selection,
+         const Result<Json>& answer, bool json) {
+  if (!answer) {
+    return report(name, answer.error());
   }
-};
-
-Result<Json> ask_json(std::string_view method, const std::string& target, bool start,
-                      Duration patience = std::chrono::seconds(60)) {
-  Result<HttpClient> daemon = connect_daemon(start);
-  if (!daemon) {
-    return Failure(daemon.error());
+  if (json) {
+    fmt::print("{}\n", answer->dump());
+    return 0;
   }
-  daemon->set_patience(patience);
-  const Result<std::string> body = ask(*daemon, method, target);
-  if (!body) {
-    return Failure(body.error());
+  const auto done = answer->value("done", std::uint64_t{0});
+  const auto refused = answer->value("refused", std::uint64_t{0});
+  const bool one = selection.words().size() == 1 && done == 1 && refused == 0;
+  if (!one) {
+    fmt::print(stderr, "{} {} {}\n", did, done, done == 1 ? "job" : "jobs");
   }
-  Json json = Json::parse(*body, nullptr, false);
-  if (json.is_discarded()) {
-    return fail(ErrorCode::Unavailable, "the daemon's answer makes no sense");
+  for (const Json& reason : answer->value("reasons", Json::array())) {
+    fmt::print(stderr, "{}: {}\n", name, reason.get<std::string>());
   }
-  return json;
+  if (const auto told = answer->value("reasons", Json::array()).size(); refused > told) {
+    fmt::print(stderr, "{}: and {} more\n", name, refused - told);
+  }
+  return refused > 0 ? 1 : 0;
 }
 
-std::string text(const Json& job, const char* key) {
-  const auto field = job.find(key);
-  return field == job.end() || field->is_null() ? ""
-         : field->is_string()                   ? field->get<std::string>()
-                                                : field->dump();
-}
-
-std::string age(const Json& job) {
-  const double now =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  const auto at = [&](const char* key) {
-    const auto field = job.find(key);
-    return field != job.end() && field->is_number() ? field->get<double>() : 0.0;
-  };
-  const double from = at("started") > 0 ? at("started") : at("submitted");
-  const double to = at("ended") > 0 ? at("ended") : now;
-  return format_duration(Duration(static_cast<std::int64_t>((to - from) * 1e9)));
-}
-
-void print_table(const Json& jobs) {
-  Table table;
-  table.column("ID", Align::Right);
-  table.column("STATE");
-  table.column("NAME");
-  table.column("GPUS");
-  table.column("TIME", Align::Right);
-  table.column("EXIT", Align::Right);
-  table.column("COMMAND");
-  for (const Json& job : jobs) {
-    std::string gpus;
-    for (const Json& gpu : job["gpus"]) {
-      gpus += (gpus.empty() ? "" : ",") + gpu.get<std::string>();
-    }
-    const std::string exit =
-        text(job, "signal").empty() ? text(job, "exit_code") : "SIG" + text(job, "signal");
-    table.row({text(job, "id"), text(job, "state"), text(job, "name"), gpus, age(job), exit,
-               printable(text(job, "command"))});
-  }
-  const Terminal terminal = describe_terminal(STDOUT_FILENO);
-  std::fputs(table.render(terminal.columns, terminal.colour).c_str(), stdout);
-}
-
-int verb_main(std::string_view verb, std::string_view summary, Words words) {
-  Ids ids;
-  Args args(fmt::format("berth {} ID…", verb), std::string(summary));
-  ids.declare(args, 1);
+/// A command that takes jobs and nothing else.
+int verb_main(std::string_view verb, std::string_view did, std::string_view summary, Words words) {
+  Selection selection;
+  bool json = false;
+  Args args(fmt::format("berth {} JOBS…", verb), std::string(summary));
+  selection.declare(args, 1);
+  args.flag("--json", json, "print JSON");
+  args.example(fmt::format("berth {} 12 20-29", verb));
+  args.example(fmt::format("berth {} sweep=lr-search", verb));
   const std::string name = fmt::format("berth {}", verb);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
@@ -102,118 +60,197 @@ int verb_main(std::string_view verb, std::string_view summary, Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<Json> done =
-      ask_json("POST", fmt::format("/v1/jobs/{}?ids={}", verb, query_escape(ids.list)), false);
-  return done ? 0 : report(name, done.error());
+  return tell(name, did, selection,
+              ask_json("POST", fmt::format("/v1/jobs/{}?{}", verb, selection.query())), json);
 }
 
 }  // namespace
 
-int kill_main(Words words) {
-  return verb_main("kill",
-                   "Ends jobs: those that wait leave the queue, those that run are asked to\n"
-                   "end (TERM), killed after a grace, and killed at once when asked again.",
+int hold_main(Words words) {
+  return verb_main("hold", "held", "Keeps queued jobs from starting.", words);
+}
+int release_main(Words words) {
+  return verb_main("release", "released", "Lets held jobs start.", words);
+}
+int pause_main(Words words) {
+  return verb_main("pause", "paused",
+                   "Stops running jobs where they are (SIGSTOP). They keep their devices, and\n"
+                   "what they have in GPU memory stays there; their time limits go on counting.\n"
+                   "(berth daemon pause keeps new jobs from starting instead.)",
                    words);
 }
-int hold_main(Words words) { return verb_main("hold", "Keeps queued jobs from starting.", words); }
-int release_main(Words words) { return verb_main("release", "Lets held jobs start.", words); }
+int resume_main(Words words) {
+  return verb_main("resume", "resumed", "Lets paused jobs go on (SIGCONT).", words);
+}
+int rerun_main(Words words) {
+  return verb_main("rerun", "queued again",
+                   "Queues jobs again that have ended. They keep their numbers; the records and\n"
+                   "logs of their earlier attempts stay.",
+                   words);
+}
 
-int queue_main(Words words) {
-  bool all = false;
+int kill_main(Words words) {
+  Selection selection;
+  std::string signal;
   bool json = false;
-  std::int64_t limit = 100;
-  Args args("berth queue [options]",
-            "Shows the jobs that run and wait, in order of their numbers.");
-  args.flag("-a,--all", all, "also those that have ended");
+  Args args("berth kill JOBS… [options]",
+            "Ends jobs: those that wait leave the queue, those that run are asked to end (TERM),\n"
+            "killed after a grace of 10 seconds, and killed at once when asked again.");
+  selection.declare(args, 1);
+  args.value("-s,--signal", "SIGNAL", "only send this signal to the processes of running jobs",
+             signal);
   args.flag("--json", json, "print JSON");
-  args.value("-n,--limit", "N", "at most this many (default: 100; 0: all)", limit);
+  args.example("berth kill 12");
+  args.example("berth kill project=vision state=queued");
+  args.example("berth kill --signal USR1 12");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
-    return report("berth queue", parsed.error());
+    return report("berth kill", parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
-  Json jobs = Json::array();
-  std::uint64_t after = 0;
-  for (;;) {
-    const std::int64_t page = limit == 0 || json ? 1000 : limit;
-    Result<Json> reply = ask_json(
-        "GET", fmt::format("/v1/jobs?all={}&after={}&limit={}", all ? 1 : 0, after, page), false);
-    if (!reply) {
-      return report("berth queue", reply.error());
+  std::string target = "/v1/jobs/kill?" + selection.query();
+  if (!signal.empty()) {
+    const Result<int> number = parse_signal(signal);
+    if (!number) {
+      return report("berth kill", number.error());
     }
-    for (Json& job : (*reply)["jobs"]) {
-      jobs.push_back(std::move(job));
+    target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
+  }
+  return tell("berth kill", signal.empty() ? "killed" : "sent the signal to", selection,
+              ask_json("POST", target), json);
+}
+
+int edit_main(Words words) {
+  Selection selection;
+  Json changes = Json::object();
+  bool json = false;
+  Args args("berth edit JOBS… [options]", "Changes jobs that wait.");
+  selection.declare(args, 1);
+  const auto integer = [&](const char* key) {
+    return [&changes, key](std::string_view text) -> Result<void> {
+      const Result<std::int64_t> value = parse_integer(text, key);
+      if (!value) {
+        return Failure(value.error());
+      }
+      changes[key] = *value;
+      return {};
+    };
+  };
+  const auto duration = [&](const char* key) {
+    return [&changes, key](std::string_view text) -> Result<void> {
+      const Result<Duration> value = parse_duration(text);
+      if (!value) {
+        return Failure(value.error());
+      }
+      changes[key] = to_seconds(*value);
+      return {};
+    };
+  };
+  const auto text = [&](const char* key) {
+    return [&changes, key](std::string_view value) -> Result<void> {
+      changes[key] = value;
+      return {};
+    };
+  };
+  args.value("-p,--priority", "N", "lower runs first", integer("priority"));
+  args.value("-g,--gpus", "N", "GPUs that the job needs", integer("gpus"));
+  args.value("--mem", "SIZE", "GPU memory that it claims on each",
+             [&](std::string_view size) -> Result<void> {
+               const Result<Bytes> value = parse_bytes(size);
+               if (!value) {
+                 return Failure(value.error());
+               }
+               changes["mem"] = value->count;
+               return {};
+             });
+  args.value("--command", "TEXT", "what to run instead", text("command"));
+  args.value("--name", "NAME", "its name", text("name"));
+  args.value("--timeout", "TIME", "the longest it may run", duration("timeout_s"));
+  args.value("--expected", "TIME", "how long it is expected to run", duration("expected_s"));
+  args.value("--retries", "N", "run it again when it fails", integer("retries"));
+  args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
+             [&](std::string_view when) -> Result<void> {
+               const Result<Time> begin = parse_begin(when);
+               if (!begin) {
+                 return Failure(begin.error());
+               }
+               changes["begin"] = to_seconds(begin->time_since_epoch());
+               return {};
+             });
+  args.flag("--json", json, "print JSON");
+  args.example("berth edit 12 --priority -5");
+  args.example("berth edit project=vision --gpus 2 --mem 20GiB");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth edit", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  if (changes.empty()) {
+    return report("berth edit", Error{ErrorCode::Usage, "say what to change (--help lists it)"});
+  }
+  return tell("berth edit", "changed", selection,
+              ask_json("POST", "/v1/jobs/edit?" + selection.query(), changes.dump()), json);
+}
+
+int forget_main(Words words) {
+  std::string older;
+  std::vector<std::string> states;
+  bool json = false;
+  Args args("berth forget --older TIME [--state STATE…]",
+            "Deletes the records of jobs that ended long ago, with the logs that berth keeps of\n"
+            "them. Output files that jobs were told to write are left alone.");
+  args.value("--older", "TIME", "those that ended longer ago than this (0s: all that ended)",
+             older);
+  args.value("--state", "STATE", "only those that ended so: succeeded, failed, …; may be repeated",
+             [&](std::string_view state) -> Result<void> {
+               states.emplace_back(state);
+               return {};
+             });
+  args.flag("--json", json, "print JSON");
+  args.example("berth forget --older 30d --state succeeded");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth forget", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  if (older.empty()) {
+    return report("berth forget", Error{ErrorCode::Usage, "say how old: --older 30d"});
+  }
+  std::string target = "/v1/jobs/forget?older=" + percent_encode(older);
+  for (const std::string& state : states) {
+    target += "&select=" + percent_encode("state=" + state);
+  }
+  std::uint64_t forgotten = 0;
+  for (bool more = true; more;) {
+    const Result<Json> answer = ask_json("POST", target);
+    if (!answer) {
+      return report("berth forget", answer.error());
     }
-    if (!reply->contains("next") || (limit != 0 && !json)) {
-      break;
-    }
-    after = (*reply)["next"].get<std::uint64_t>();
+    forgotten += answer->value("forgotten", std::uint64_t{0});
+    more = answer->value("more", false);
   }
   if (json) {
-    fmt::print("{}\n", Json{{"version", 1}, {"jobs", jobs}}.dump());
+    fmt::print("{}\n", Json{{"version", 1}, {"forgotten", forgotten}}.dump());
   } else {
-    print_table(jobs);
+    fmt::print("forgot {} {}\n", forgotten, forgotten == 1 ? "job" : "jobs");
   }
-  return 0;
-}
-
-int show_main(Words words) {
-  Ids ids;
-  bool json = false;
-  Args args("berth show ID [--json]", "Shows all that is known of a job.");
-  ids.declare(args, 1);
-  args.flag("--json", json, "print JSON");
-  const Result<bool> parsed = args.parse(words);
-  if (!parsed) {
-    return report("berth show", parsed.error());
-  }
-  if (!*parsed) {
-    return 0;
-  }
-  const Result<Json> job = ask_json("GET", "/v1/jobs/" + query_escape(ids.list), false);
-  if (!job) {
-    return report("berth show", job.error());
-  }
-  if (json) {
-    fmt::print("{}\n", job->dump());
-    return 0;
-  }
-  for (const auto& [key, value] : job->items()) {
-    if (!value.is_null() && key != "version") {
-      fmt::print("{:<16} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
-    }
-  }
-  return 0;
-}
-
-int why_main(Words words) {
-  Ids ids;
-  Args args("berth why ID", "Says why a job has not started.");
-  ids.declare(args, 1);
-  const Result<bool> parsed = args.parse(words);
-  if (!parsed) {
-    return report("berth why", parsed.error());
-  }
-  if (!*parsed) {
-    return 0;
-  }
-  const Result<Json> job = ask_json("GET", "/v1/jobs/" + query_escape(ids.list), false);
-  if (!job) {
-    return report("berth why", job.error());
-  }
-  const std::string why = text(*job, "why");
-  fmt::print("{}\n", why.empty() ? "job " + text(*job, "id") + " is " + text(*job, "state") : why);
   return 0;
 }
 
 int wait_main(Words words) {
-  Ids ids;
-  Args args("berth wait [ID…]",
-            "Waits until these jobs, or all there are, have ended. Ends with 1 when\n"
-            "one of those named has not succeeded.");
-  ids.declare(args, 0);
+  Selection selection;
+  Duration timeout = kForever;
+  Args args("berth wait [JOBS…] [options]",
+            "Waits until these jobs, or all there are, have ended. Ends with 1 when one of those\n"
+            "named has not succeeded.");
+  selection.declare(args, 0);
+  args.value("--timeout", "TIME", "wait no longer than this, and end with 124", timeout);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth wait", parsed.error());
@@ -221,9 +258,13 @@ int wait_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<Json> reply =
-      ask_json("GET", "/v1/wait?ids=" + query_escape(ids.list), true, kForever);
+  const auto begun = std::chrono::steady_clock::now();
+  const Result<Json> reply = ask_json("GET", "/v1/wait?" + selection.query(), "", true, timeout);
   if (!reply) {
+    if (timeout != kForever && std::chrono::steady_clock::now() - begun >= timeout) {
+      fmt::print(stderr, "berth wait: not all have ended after {}\n", format_duration(timeout));
+      return kTimedOut;
+    }
     return report("berth wait", reply.error());
   }
   return reply->value("failed", 0) > 0 ? 1 : 0;

@@ -27,11 +27,17 @@ constexpr std::array kCommands = {
     Command{"submit", "put jobs into the daemon's queue", berth::submit_main},
     Command{"queue", "show the jobs that run and wait", berth::queue_main},
     Command{"show", "show all that is known of a job", berth::show_main},
+    Command{"logs", "print what jobs have written", berth::logs_main},
     Command{"why", "say why a job waits", berth::why_main},
     Command{"wait", "wait until jobs have ended", berth::wait_main},
     Command{"kill", "end jobs", berth::kill_main},
     Command{"hold", "keep queued jobs from starting", berth::hold_main},
     Command{"release", "let held jobs start", berth::release_main},
+    Command{"pause", "stop running jobs where they are", berth::pause_main},
+    Command{"resume", "let paused jobs go on", berth::resume_main},
+    Command{"rerun", "queue jobs again that have ended", berth::rerun_main},
+    Command{"edit", "change jobs that wait", berth::edit_main},
+    Command{"forget", "delete old records and logs", berth::forget_main},
     Command{"daemon", "start, stop and ask the daemon", berth::daemon_main},
     Command{"sweep", "expand a template over parameters: print the commands or run them",
             berth::sweep_main},
@@ -58,6 +64,7 @@ void print_help() {
       "\nExamples:\n"
       "  berth run --gpus 0,1 commands.txt       one command per line, one at a time on each GPU\n"
       "  berth sweep 'train.py --lr {{lr}}' -p lr 0.1 0.01 --run\n"
+      "  berth submit --gpus 2 python train.py   queue a job; the daemon starts by itself\n"
       "  berth gpus --watch\n");
 }
 

@@ -4,25 +4,24 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
+#include <map>
 
-#include "api/messages.h"
 #include "cli/args.h"
 #include "cli/commands.h"
-#include "cli/daemon_client.h"
+#include "cli/job_options.h"
+#include "cli/submission.h"
 #include "run/input.h"
 
 namespace berth {
 namespace {
 
 struct SubmitCommand {
+  JobOptions options;
   SubmitRequest submission;
+  std::string command;
   std::string file;
   std::string document;
-  std::string after;
-  std::int64_t gpus = 1;
-  std::int64_t priority = 0;
-  std::int64_t retries = 0;
+  bool wait = false;
 };
 
 /// A command given as words runs as those words, whatever blanks and quotes are in them.
@@ -48,15 +47,13 @@ std::string shell_words(std::span<const std::string_view> words) {
 }
 
 Args declare(SubmitCommand& command) {
-  JobDescription& job = command.submission.defaults;
   Args args(
       "berth submit [options] [--] COMMAND…",
       "Queues a job and prints its number. The job runs in this directory with this environment\n"
       "when devices are free, whether or not this terminal is still there.");
   args.rest("COMMAND…", "what to run; one word with blanks is a shell command",
             [&](std::span<const std::string_view> words) -> Result<void> {
-              JobDescription& added = command.submission.jobs.emplace_back();
-              added.command = words.size() == 1 ? std::string(words[0]) : shell_words(words);
+              command.command = words.size() == 1 ? std::string(words[0]) : shell_words(words);
               return {};
             });
   args.value("--file", "FILE", "queue the job lines in FILE, as berth run takes them; - is stdin",
@@ -65,25 +62,69 @@ Args declare(SubmitCommand& command) {
       "--json", "FILE",
       "queue the jobs of a document {\"defaults\":{…},\"jobs\":[{\"command\":…},…]};\n- is stdin",
       command.document);
-  args.value("-g,--gpus", "N", "GPUs that the job needs (default: 1)", command.gpus);
-  args.value("--mem", "SIZE", "GPU memory that it claims on each", job.spec.needs.memory);
-  args.value("--name", "NAME", "a name for the job", job.name);
-  args.value("--project", "NAME", "a project to put it into", job.project);
-  args.value("-p,--priority", "N", "lower runs first (default: 0)", command.priority);
-  args.value("--timeout", "TIME", "the longest it may run", job.spec.limit);
-  args.value("--expected", "TIME", "how long it is expected to run", job.spec.expected);
-  args.value("--retries", "N", "run it again when it fails, up to N times", command.retries);
-  args.value("--after", "JOBS", "start after others: ok:12,any:13,notok:14", command.after);
-  args.flag("--hold", job.spec.held, "queue it, but do not start it before berth release");
-  args.value("-o,--output", "PATH", "where its output goes; %j is its number, %n its name",
-             job.output);
-  args.value("-e,--error", "PATH", "where its errors go (default: with the output)", job.error);
+  command.options.declare(args);
   args.value("--token", "TEXT", "the same token again queues nothing again",
              command.submission.token);
+  args.flag("--wait", command.wait,
+            "print the job's output as it comes, and end with its exit code");
   args.example("berth submit python train.py --lr 0.1");
-  args.example("berth submit --gpus 2 --timeout 1d -- torchrun train.py");
-  args.example("berth submit --file jobs.txt --name sweep");
+  args.example("berth submit --gpus 2 --timeout 1d --signal USR1@300 -- torchrun train.py");
+  args.example("berth submit --file jobs.txt --project vision");
+  args.example("berth submit --array 0-9 'train.py --fold $BERTH_ARRAY_INDEX'");
+  args.example("berth submit --wait --after ok:12 ./evaluate.sh");
   return args;
+}
+
+/// Jobs of a file are named by their numbers in it, or by their names.
+class EarlierJobs {
+ public:
+  void add(const std::optional<std::string>& name) {
+    if (name) {
+      positions_[*name] = count_;
+    }
+    ++count_;
+  }
+  Result<LocalDependency> find(const AfterName& after) const {
+    if (const auto named = positions_.find(after.job); named != positions_.end()) {
+      return LocalDependency{named->second, after.when};
+    }
+    const Result<std::int64_t> number = parse_integer(after.job, "@after");
+    if (!number || *number < 1 || static_cast<std::size_t>(*number) > count_) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("there is no earlier job '{}' to follow", after.job));
+    }
+    return LocalDependency{static_cast<std::size_t>(*number) - 1, after.when};
+  }
+
+ private:
+  std::map<std::string, std::size_t> positions_;
+  std::size_t count_ = 0;
+};
+
+/// What the line says, over what the options say.
+Result<SubmittedJob> job_of(JobLine line, const JobDescription& defaults,
+                            const EarlierJobs& earlier) {
+  SubmittedJob job{defaults, 1, {}};
+  job.description.environment.clear();
+  job.description.command = std::move(line.command);
+  const LineOptions& options = line.options;
+  JobSpec& spec = job.description.spec;
+  job.description.name = options.name.value_or(defaults.name);
+  job.description.project = options.project.value_or(defaults.project);
+  spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
+  spec.needs.memory = options.memory.value_or(spec.needs.memory);
+  spec.needs.share = options.share.value_or(spec.needs.share);
+  spec.priority = options.priority.value_or(spec.priority);
+  spec.limit = options.timeout.value_or(spec.limit);
+  spec.retry.most = options.retries.value_or(spec.retry.most);
+  for (const AfterName& after : options.after) {
+    const Result<LocalDependency> follows = earlier.find(after);
+    if (!follows) {
+      return Failure(follows.error());
+    }
+    job.follows.push_back(*follows);
+  }
+  return job;
 }
 
 Result<void> read_lines(SubmitCommand& command) {
@@ -91,6 +132,7 @@ Result<void> read_lines(SubmitCommand& command) {
   if (!input) {
     return Failure(input.error());
   }
+  EarlierJobs earlier;
   for (bool more = true; more;) {
     const Result<bool> read = input->read_some();
     if (!read) {
@@ -102,23 +144,15 @@ Result<void> read_lines(SubmitCommand& command) {
         return fail(ErrorCode::Usage, fmt::format("nothing was queued: line {} {}",
                                                   item->error().line, item->error().message));
       }
-      JobDescription& job = command.submission.jobs.emplace_back();
-      const LineOptions& options = (*item)->options;
-      const JobDescription& defaults = command.submission.defaults;
-      job.command = std::move((*item)->command);
-      job.name = options.name.value_or("");
-      job.project = options.project.value_or("");
-      job.spec.needs.gpus = options.gpus.value_or(defaults.spec.needs.gpus);
-      job.spec.needs.memory = options.memory.value_or(Bytes{});
-      job.spec.needs.share = options.share.value_or(0);
-      job.spec.priority = options.priority.value_or(0);
-      job.spec.limit = options.timeout.value_or(kForever);
-      job.spec.retry.most = options.retries.value_or(0);
-      if (!options.after.empty()) {
-        return fail(ErrorCode::Usage,
-                    fmt::format("line {}: @after is not known to submit --file yet: use --after",
-                                (*item)->line));
+      const std::size_t line = (*item)->line;
+      const std::optional<std::string> name = (*item)->options.name;
+      Result<SubmittedJob> job = job_of(std::move(**item), command.submission.defaults, earlier);
+      if (!job) {
+        return fail(job.error().code,
+                    fmt::format("nothing was queued: line {}: {}", line, job.error().message));
       }
+      earlier.add(name);
+      command.submission.jobs.push_back(std::move(*job));
     }
   }
   return {};
@@ -149,8 +183,9 @@ Result<void> read_document(SubmitCommand& command) {
   if (defaults.environment.empty()) {
     defaults.environment = ours.environment;
   }
-  for (JobDescription& job : read->jobs) {
-    job.directory = job.directory.empty() ? ours.directory : job.directory;
+  for (SubmittedJob& job : read->jobs) {
+    std::string& directory = job.description.directory;
+    directory = directory.empty() ? ours.directory : directory;
   }
   if (!command.submission.token.empty()) {
     read->token = command.submission.token;
@@ -159,67 +194,57 @@ Result<void> read_document(SubmitCommand& command) {
   return {};
 }
 
-Result<int> execute(SubmitCommand& command) {
-  JobDescription& defaults = command.submission.defaults;
-  defaults.spec.needs.gpus = static_cast<std::uint32_t>(command.gpus);
-  defaults.spec.priority = static_cast<std::int32_t>(command.priority);
-  defaults.spec.retry.most = static_cast<std::uint16_t>(command.retries);
-  std::error_code error;
-  defaults.directory = std::filesystem::current_path(error).string();
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    defaults.environment.emplace_back(*entry);
+Result<void> gather(SubmitCommand& command) {
+  Result<JobDescription> described = command.options.description();
+  if (!described) {
+    return Failure(described.error());
   }
-  if (!command.after.empty()) {
-    const std::string option = "@after=" + command.after + " x";
-    std::string_view line = option;
-    const Result<LineOptions> options = take_options(line);
-    if (!options) {
-      return Failure(options.error());
-    }
-    for (const AfterName& after : options->after) {
-      const Result<std::int64_t> job = parse_integer(after.job, "--after");
-      if (!job) {
-        return Failure(job.error());
-      }
-      defaults.spec.after.push_back({JobId{static_cast<std::uint64_t>(*job)}, after.when});
-    }
+  command.submission.defaults = std::move(*described);
+  const int sources = !command.command.empty() + !command.file.empty() + !command.document.empty();
+  if (sources != 1) {
+    return fail(ErrorCode::Usage, sources == 0
+                                      ? "nothing to queue: give a command, or --file FILE"
+                                      : "give a command, --file or --json, not several of them");
   }
   if (!command.file.empty()) {
-    if (const Result<void> read = read_lines(command); !read) {
-      return Failure(read.error());
+    if (Result<void> read = read_lines(command); !read) {
+      return read;
+    }
+  } else if (!command.document.empty()) {
+    return read_document(command);
+  } else {
+    SubmittedJob job{command.submission.defaults, 1, {}};
+    job.description.environment.clear();
+    job.description.command = command.command;
+    command.submission.jobs.push_back(std::move(job));
+  }
+  for (SubmittedJob& job : command.submission.jobs) {
+    if (Result<void> array = command.options.apply_array(job); !array) {
+      return array;
     }
   }
-  if (!command.document.empty()) {
-    if (const Result<void> read = read_document(command); !read) {
-      return Failure(read.error());
-    }
+  return {};
+}
+
+Result<int> execute(SubmitCommand& command) {
+  if (const Result<void> gathered = gather(command); !gathered) {
+    return Failure(gathered.error());
   }
   if (command.submission.jobs.empty()) {
-    return fail(ErrorCode::Usage, "nothing to queue: give a command, or --file FILE");
+    return fail(ErrorCode::Usage, fmt::format("{} holds no jobs", command.file));
   }
-  // A lone command has no say of its own: everything stands in the defaults.
-  for (JobDescription& job : command.submission.jobs) {
-    if (command.file.empty() && command.document.empty()) {
-      job.spec = defaults.spec;
-    }
+  if (command.wait &&
+      (command.submission.jobs.size() != 1 || command.submission.jobs[0].count != 1)) {
+    return fail(ErrorCode::Usage, "--wait follows one job: use berth wait for many");
   }
-  Result<HttpClient> daemon = connect_daemon(true);
-  if (!daemon) {
-    return Failure(daemon.error());
-  }
-  const Result<std::string> body = ask(*daemon, "POST", "/v1/jobs", to_json(command.submission));
-  if (!body) {
-    return Failure(body.error());
-  }
-  const Result<SubmitReply> reply = parse_submit_reply(*body);
+  const Result<SubmitReply> reply = send_submission(command.submission);
   if (!reply) {
     return Failure(reply.error());
   }
-  if (reply->count == 1) {
-    fmt::print("{}\n", reply->first.value);
-  } else {
-    fmt::print("{}-{}\n", reply->first.value, reply->first.value + reply->count - 1);
+  if (command.wait) {
+    return follow_job(reply->first.value);
   }
+  fmt::print("{}\n", job_range(*reply));
   return 0;
 }
 

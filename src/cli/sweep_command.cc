@@ -1,4 +1,4 @@
-// berth sweep: expands a template over parameters, and prints the commands or runs them.
+// berth sweep: expands a template over parameters, and prints the commands, runs or queues them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "cli/job_options.h"
+#include "cli/submission.h"
 #include "cli/sweep_options.h"
 #include "spec/sweep.h"
 #include "spec/sweep_file.h"
@@ -26,6 +28,7 @@ struct Options {
   bool json = false;
   bool count = false;
   bool run = false;
+  bool submit = false;
 };
 
 Args describe(Options& options) {
@@ -63,10 +66,14 @@ Args describe(Options& options) {
             "\"params\":{NAME:TEXT,…}}");
   args.flag("--count", options.count, "print only how many commands there are");
   args.flag("--run", options.run, "run them; every word after it belongs to berth run");
+  args.flag("--submit", options.submit,
+            "queue them; every word after it belongs to berth submit. The jobs\n"
+            "carry the sweep's --name and their parameters: berth kill sweep=NAME");
   args.example("berth sweep 'train.py --lr {lr} --bs {bs}' -p lr 0.1 0.01 -p bs 32 64");
   args.example("berth sweep 'train.py --lr {lr}' -p lr=log:1e-5..1e-1 --n-samples 20 --seed 7");
   args.example("berth sweep 'net.py {fc0} {fc1}' -p fc0 64 128 -p fc1 64 128 --where 'fc1 <= fc0'");
   args.example("berth sweep --file sweep.toml --run --gpus 0,1");
+  args.example("berth sweep 'train.py --lr {lr}' -p lr 0.1 0.01 --submit --name lr-search");
   return args;
 }
 
@@ -95,8 +102,9 @@ Result<SweepSpec> gather(Options options) {
   if (options.shuffle) {
     options.spec.order = SweepOrder::Shuffled;
   }
-  if (options.print + options.json + options.count + options.run > 1) {
-    return fail(ErrorCode::Usage, "only one of --print, --json, --count and --run can be given");
+  if (options.print + options.json + options.count + options.run + options.submit > 1) {
+    return fail(ErrorCode::Usage,
+                "only one of --print, --json, --count, --run and --submit can be given");
   }
   SweepSpec spec = std::move(options.spec);
   if (options.file) {
@@ -154,7 +162,52 @@ Result<int> run_points(const Sweep& sweep, std::uint64_t seed, Words run_words) 
   return run_jobs(std::move(commands), run_words);
 }
 
-Result<int> perform(const Options& options, Words run_words) {
+Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
+  JobOptions job_options;
+  SubmitRequest submission;
+  Args args("berth sweep … --submit [options]", "Queues the jobs of a sweep.");
+  job_options.declare(args);
+  args.value("--token", "TEXT", "the same token again queues nothing again", submission.token);
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return Failure(parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  Result<JobDescription> defaults = job_options.description();
+  if (!defaults) {
+    return Failure(defaults.error());
+  }
+  if (defaults->name.empty()) {
+    return fail(ErrorCode::Usage, "a sweep needs a name to be found by: --submit --name NAME");
+  }
+  defaults->sweep = defaults->name;
+  submission.defaults = std::move(*defaults);
+  const Result<void> done = for_each_point(sweep, seed, [&](const SweepCursor& point) {
+    SubmittedJob& job = submission.jobs.emplace_back(SubmittedJob{submission.defaults, 1, {}});
+    job.description.environment.clear();
+    job.description.command = point.command();
+    for (std::size_t i = 0; i < sweep.params().size(); ++i) {
+      job.description.parameters[sweep.params()[i].name()] = point.values()[i].text;
+    }
+    return true;
+  });
+  if (!done) {
+    return Failure(done.error());
+  }
+  if (submission.jobs.empty()) {
+    return fail(ErrorCode::Usage, "the sweep has no points: nothing was queued");
+  }
+  const Result<SubmitReply> reply = send_submission(submission);
+  if (!reply) {
+    return Failure(reply.error());
+  }
+  write_out(job_range(*reply) + "\n");
+  return 0;
+}
+
+Result<int> perform(const Options& options, Words more_words) {
   Result<SweepSpec> spec = gather(options);
   if (!spec) {
     return Failure(spec.error());
@@ -165,7 +218,10 @@ Result<int> perform(const Options& options, Words run_words) {
     return Failure(sweep.error());
   }
   if (options.run) {
-    return run_points(*sweep, seed, run_words);
+    return run_points(*sweep, seed, more_words);
+  }
+  if (options.submit) {
+    return submit_points(*sweep, seed, more_words);
   }
   if (options.count) {
     const Result<std::uint64_t> count = count_points(*sweep, seed);
@@ -187,8 +243,10 @@ Result<int> perform(const Options& options, Words run_words) {
 }  // namespace
 
 int sweep_main(Words words) {
-  const auto run = std::find(words.begin(), words.end(), "--run");
-  const auto own = static_cast<std::size_t>(run - words.begin()) + (run == words.end() ? 0 : 1);
+  const auto last = std::find_if(words.begin(), words.end(), [](std::string_view word) {
+    return word == "--run" || word == "--submit";
+  });
+  const auto own = static_cast<std::size_t>(last - words.begin()) + (last == words.end() ? 0 : 1);
   Options options;
   const Result<bool> parsed = describe(options).parse(words.first(own));
   if (!parsed) {

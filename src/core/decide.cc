@@ -125,7 +125,7 @@ void Scheduler::start(const Proposal& proposal, Time now) {
   Job& job = *jobs_.find(proposal.job);
   queue_.erase(job);
   --waiting_;
-  ++running_;
+  running_.insert(job.id);
   ++job.attempt;
   devices_.lease(job.id, needs(job), proposal.devices);
   job.state = Starting{proposal.devices, now};
@@ -172,14 +172,22 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   const CurrentView view(*this, now);
   if (!view.place(job->shape, {})) {
     why.kind = Kind::NoDevice;
+    why.ahead = ahead_of(*job, kMostAhead);
     std::vector<Time> when;
     for (std::uint32_t i = 0; i < devices_.size(); ++i) {
       const DeviceId device{i};
       if (!devices_.fits_when_empty(device, wanted)) {
         continue;
       }
-      why.have += devices_.fits(device, wanted) ? 1 : 0;
-      why.drained += devices_[device].health == DeviceHealth::Ok ? 0 : 1;
+      if (devices_[device].health != DeviceHealth::Ok) {
+        ++why.drained;
+      } else if (devices_.fits(device, wanted)) {
+        ++why.have;
+      } else if (!devices_.fits_beside(device, wanted, {})) {
+        ++why.foreign;
+      } else {
+        ++why.busy;
+      }
       when.push_back(view.expected_free(device, wanted));
     }
     if (wanted.gpus > 0) {
@@ -198,6 +206,7 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   const JobId first = queue_.heads().begin()->first.job;
   why.kind = first == id ? Kind::Next : Kind::Behind;
   why.other = first;
+  why.ahead = ahead_of(*job, kMostAhead);
   return why;
 }
 

@@ -26,10 +26,8 @@ struct JobDescription {
   std::string sweep;                              // the sweep it came from; empty: none
   std::map<std::string, std::string> parameters;  // of its point in the sweep
   std::optional<std::uint32_t> array_index;
-  int warning_signal = 0;  // sent `warning_before` the time limit; 0: none
-  Duration warning_before{};
-  bool requeue_when_lost = false;  // a reboot under it sends it back to the queue
-  uid_t user = 0;                  // whose job it is, by the credentials of the socket
+  int warning_signal = 0;  // sent `spec.warn_before` the time limit; 0: none
+  uid_t user = 0;          // whose job it is, by the credentials of the socket
 };
 
 }  // namespace berth

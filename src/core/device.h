@@ -33,6 +33,7 @@ enum class DeviceHealth : std::uint8_t {
   Ok,
   Drained,  // the user asked: running jobs stay, nothing new starts
   Lost,     // the driver no longer answers for it
+  Removed,  // the user took it away: as if it were not there, but for the jobs still on it
 };
 
 }  // namespace berth

@@ -123,6 +123,9 @@ void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
 }
 
 bool DeviceTable::matches(const DeviceSlot& slot, const Needs& needs) const {
+  if (slot.health == DeviceHealth::Removed) {
+    return false;
+  }
   if (!needs.model.empty() && !contains_ignoring_case(slot.spec.model, needs.model)) {
     return false;
   }
@@ -213,14 +216,16 @@ std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
     return std::nullopt;
   }
   std::size_t matching = 0;
+  std::size_t present = 0;
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
     matching += fits_when_empty(DeviceId{i}, needs) ? 1 : 0;
+    present += slots_[i].health != DeviceHealth::Removed ? 1 : 0;
   }
   if (matching >= needs.gpus) {
     return std::nullopt;
   }
   return fmt::format("needs {}, but only {} of the {} GPUs here could ever serve it",
-                     describe(needs), matching, slots_.size());
+                     describe(needs), matching, present);
 }
 
 void DeviceTable::lease(JobId job, const Needs& needs, std::span<const DeviceId> devices) {

@@ -17,6 +17,14 @@ std::string about_when(Time until, Time now) {
   return fmt::format("; expected in about {}", format_duration(until - now));
 }
 
+std::string place(std::size_t ahead) {
+  if (ahead == 0) {
+    return "";
+  }
+  return fmt::format("; {}{} {} ahead of it", ahead >= kMostAhead ? "more than " : "", ahead,
+                     ahead == 1 ? "job is" : "jobs are");
+}
+
 }  // namespace
 
 std::string describe(const Explanation& why, Time now) {
@@ -44,13 +52,25 @@ std::string describe(const Explanation& why, Time now) {
           fmt::format("needs {}, and {} {} room now", why.needs,
                       why.have == 0 ? std::string("none") : fmt::format("only {}", why.have),
                       why.have == 1 ? "has" : "have");
-      if (why.drained > 0) {
-        text += fmt::format(" ({} drained or lost)", why.drained);
+      std::vector<std::string> parts;
+      if (why.busy > 0) {
+        parts.push_back(fmt::format("{} busy", why.busy));
       }
-      return text + about_when(why.until, now);
+      if (why.foreign > 0) {
+        parts.push_back(
+            fmt::format("{} with too little memory beside other programs", why.foreign));
+      }
+      if (why.drained > 0) {
+        parts.push_back(fmt::format("{} drained or lost", why.drained));
+      }
+      if (!parts.empty()) {
+        text += fmt::format(" ({})", fmt::join(parts, ", "));
+      }
+      return text + about_when(why.until, now) + place(why.ahead);
     }
     case Kind::Behind:
-      return fmt::format("job {} comes first in the policy's order", why.other.value);
+      return fmt::format("job {} comes first in the policy's order{}", why.other.value,
+                         place(why.ahead));
     case Kind::Reserved:
       return fmt::format("the free devices are kept for job {}, which waits for more of them{}",
                          why.other.value, about_when(why.until, now));

@@ -28,9 +28,15 @@ struct Explanation {
   Time until = kNever;          // NotYet, NoDevice: when that is expected to change
   std::uint32_t have = 0;       // NoDevice: devices that have room
   std::uint32_t drained = 0;    // NoDevice: devices that would serve but take no jobs
+  std::uint32_t foreign = 0;    // NoDevice: devices whose memory is in strangers' hands
+  std::uint32_t busy = 0;       // NoDevice: devices that other jobs fill
+  std::size_t ahead = 0;        // NoDevice, Behind: jobs in front of it in the policy's order
   std::string needs;            // what it asks for, in words
   std::vector<JobId> blockers;  // Dependency: those that have not ended
 };
+
+/// Explanation::ahead counts no further.
+inline constexpr std::size_t kMostAhead = 10'000;
 
 /// One sentence for a user; times are told relative to `now`.
 std::string describe(const Explanation& why, Time now);

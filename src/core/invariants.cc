@@ -71,12 +71,13 @@ std::string Scheduler::broken_invariant(Time now) const {
       broken = fmt::format("job {} waits without a reason", job.id.value);
     }
   });
-  if (broken.empty() && (waiting != waiting_ || running != running_ || competing != queue_.size() ||
-                         held_devices != leases)) {
+  if (broken.empty() && (waiting != waiting_ || running != running_.size() ||
+                         competing != queue_.size() || held_devices != leases)) {
     broken = fmt::format(
         "counts differ: {} waiting ({}), {} running ({}), {} competing ({}), {} "
         "devices held ({})",
-        waiting, waiting_, running, running_, competing, queue_.size(), held_devices, leases);
+        waiting, waiting_, running, running_.size(), competing, queue_.size(), held_devices,
+        leases);
   }
   if (broken.empty() && !refusal_.empty()) {
     broken = "a proposal was turned down: " + refusal_;

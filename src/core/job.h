@@ -39,6 +39,9 @@ struct RetryRule {
   Duration backoff{};
   bool on_failure = true;
   bool on_time_limit = true;
+  /// An attempt of which nobody knows the end (the machine went down under it) is made again,
+  /// whatever `most` says.
+  bool when_lost = false;
 };
 
 /// What a submission asks for.
@@ -47,6 +50,7 @@ struct JobSpec {
   std::int32_t priority = 0;     // lower runs first
   Duration expected = kForever;  // an estimate; kForever: unknown
   Duration limit = kForever;     // the longest an attempt may run
+  Duration warn_before{};        // a warning this long before the limit; 0: none
   Time begin{};                  // not before
   RetryRule retry;
   std::vector<Dependency> after;
@@ -106,6 +110,7 @@ struct Job {
   Time submitted;
   Duration expected = kForever;
   Duration limit = kForever;
+  Duration warn_before{};
   JobState state;
   Rank rank = 0;
   Time timer = kNever;  // when the scheduler must look at this job again

@@ -33,7 +33,13 @@ Ended judge(const JobExited& fact, Stopping stopping, Time since, Time now) {
 }
 
 bool deserves_retry(const Job& job, const Ended& attempt) {
-  if (job.retry == nullptr || job.attempt > job.retry->most) {
+  if (job.retry == nullptr) {
+    return false;
+  }
+  if (attempt.outcome == Outcome::Lost && job.retry->when_lost) {
+    return true;
+  }
+  if (job.attempt > job.retry->most) {
     return false;
   }
   switch (attempt.outcome) {
@@ -86,6 +92,9 @@ Queued Scheduler::count_unmet(const JobSpec& spec, JobId id, bool& never) {
   Queued queued{spec.begin, 0};
   for (const Dependency& dependency : spec.after) {
     const Job* other = jobs_.find(dependency.job);
+    if (other == nullptr) {
+      continue;  // of a restored job: it has ended as required, or this job would have, too
+    }
     if (const auto* ended = std::get_if<Ended>(&other->state)) {
       never = never || !satisfied(dependency.when, ended->outcome);
     } else {
@@ -121,25 +130,29 @@ void Scheduler::apply(const Restore& command, Time now) {
     await_start(job, command.spec, now);
     return;
   }
-  ++running_;
+  running_.insert(job.id);
   devices_.lease(job.id, needs(job), command.running->devices);
-  set_timer(job, add_saturating(command.running->since, job.limit));
   job.state = *command.running;
+  await_limit(job, command.running->since, now);
 }
 
 Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {
   last_id_ = std::max(last_id_, id.value);
   Job& job = jobs_.insert(id, Job{});
   job.id = id;
+  job.submitted = submitted;
+  set_spec(job, spec);
+  return job;
+}
+
+void Scheduler::set_spec(Job& job, const JobSpec& spec) {
   job.shape = queue_.intern(spec.needs);
   job.priority = spec.priority;
-  job.submitted = submitted;
   job.expected = spec.expected;
   job.limit = spec.limit;
-  if (spec.retry.most > 0) {
-    job.retry = std::make_unique<RetryRule>(spec.retry);
-  }
-  return job;
+  job.warn_before = spec.warn_before;
+  job.retry = spec.retry.most > 0 || spec.retry.when_lost ? std::make_unique<RetryRule>(spec.retry)
+                                                          : nullptr;
 }
 
 /// The first state of a job that has no devices.
@@ -173,6 +186,32 @@ Result<void> Scheduler::apply(const Cancel& command, Time now) {
   } else {
     ask_to_stop(*job, Stopping::Cancelled, now);
   }
+  return {};
+}
+
+Result<void> Scheduler::apply(const Edit& command, Time now) {
+  Job* job = jobs_.find(command.job);
+  if (job == nullptr) {
+    return no_such_job(command.job);
+  }
+  if (!job->waiting()) {
+    return fail(ErrorCode::Refused, fmt::format("job {} is {}: only a waiting job can be edited",
+                                                command.job.value, state_name(job->state)));
+  }
+  JobSpec spec = command.spec;
+  spec.after.clear();
+  if (Result<void> checked = check_submission(spec); !checked) {
+    return checked;
+  }
+  if (auto* held = std::get_if<Held>(&job->state)) {
+    set_spec(*job, spec);
+    held->then.not_before = spec.begin;
+    return {};
+  }
+  leave_queue(*job);
+  set_spec(*job, spec);
+  std::get<Queued>(job->state).not_before = spec.begin;
+  enter_queue(*job, now);
   return {};
 }
 
@@ -213,10 +252,11 @@ void Scheduler::apply(const JobStarted& fact, Time now) {
   auto* starting = std::get_if<Starting>(&job->state);
   BERTH_CHECK(starting != nullptr);
   Running running{std::move(starting->devices), now, starting->stopping};
-  if (running.stopping == Stopping::No) {
-    set_timer(*job, add_saturating(now, job->limit));
-  }
+  const bool stopping = running.stopping != Stopping::No;
   job->state = std::move(running);
+  if (!stopping) {
+    await_limit(*job, now, now);
+  }
 }
 
 void Scheduler::apply(const JobExited& fact, Time now) {
@@ -277,7 +317,7 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
 
 void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
   devices_.release(job.id, *job.lease());
-  --running_;
+  running_.erase(job.id);
   if (!deserves_retry(job, attempt)) {
     finish(job, attempt);
     settle_followers({job.id}, now);
@@ -356,10 +396,24 @@ void Scheduler::on_timer(Job& job, Time now) {
   set_timer(job, kNever);
   if (std::holds_alternative<Queued>(job.state)) {
     enter_queue(job, now);
-  } else {
-    // Its time limit, or, when it has been asked to stop already, the end of the grace.
-    ask_to_stop(job, Stopping::TimeLimit, now);
+    return;
   }
+  const auto* running = std::get_if<Running>(&job.state);
+  if (running != nullptr && running->stopping == Stopping::No &&
+      now < add_saturating(running->since, job.limit)) {
+    pending_.push_back(WarnJob{job.id});
+    set_timer(job, add_saturating(running->since, job.limit));
+    return;
+  }
+  // Its time limit, or, when it has been asked to stop already, the end of the grace.
+  ask_to_stop(job, Stopping::TimeLimit, now);
+}
+
+/// Wakes for the warning, if that is still to come, or else for the limit itself.
+void Scheduler::await_limit(Job& job, Time since, Time now) {
+  const Time limit = add_saturating(since, job.limit);
+  const Time warning = limit == kNever ? kNever : limit - job.warn_before;
+  set_timer(job, job.warn_before > Duration{} && warning > now ? warning : limit);
 }
 
 Time Scheduler::wake_at() const {

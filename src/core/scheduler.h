@@ -40,6 +40,11 @@ struct Restore {
 struct Cancel {
   JobId job;
 };
+/// Changes what a waiting job asks for: all but `held` and `after`, which stay.
+struct Edit {
+  JobId job;
+  JobSpec spec;
+};
 struct Hold {
   JobId job;
 };
@@ -86,6 +91,10 @@ struct StopJob {
   JobId job;
   How how;
 };
+/// The job's time is nearly over: send it the signal that it asked for.
+struct WarnJob {
+  JobId job;
+};
 /// The job has reached its final state. It stays readable until forget().
 struct JobEnded {
   JobId job;
@@ -97,7 +106,7 @@ struct JobRequeued {
   Time not_before;
 };
 
-using Action = std::variant<StartJob, StopJob, JobEnded, JobRequeued>;
+using Action = std::variant<StartJob, StopJob, WarnJob, JobEnded, JobRequeued>;
 
 class Scheduler {
  public:
@@ -117,6 +126,7 @@ class Scheduler {
   Result<JobId> apply(const Submit& command, Time now);
   void apply(const Restore& command, Time now);
   Result<void> apply(const Cancel& command, Time now);
+  Result<void> apply(const Edit& command, Time now);
   Result<void> apply(const Hold& command, Time now);
   Result<void> apply(const Release& command, Time now);
   void apply(const Pause&) { paused_ = true; }
@@ -144,7 +154,17 @@ class Scheduler {
   const Policy& policy() const { return *policy_; }
   bool paused() const { return paused_; }
   std::size_t waiting() const { return waiting_; }
-  std::size_t running() const { return running_; }
+  const std::set<JobId>& running() const { return running_; }
+
+  /// How many jobs compete for devices in front of this one; counts no further than `most`.
+  std::size_t ahead_of(const Job& job, std::size_t most) const;
+
+  /// When waiting jobs are expected to start: the queue played forward on a copy, with `policy`, a
+  /// fresh one of the same kind. Jobs run as long as they are expected to, or as their limit lets
+  /// them, or, where neither is known, for `guess`; none depends on one that never ends. Only the
+  /// first `most` in order are followed.
+  std::map<JobId, Time> forecast(std::unique_ptr<Policy> policy, Duration guess, std::size_t most,
+                                 Time now) const;
 
   /// Why this waiting job has not started.
   Explanation explain(JobId job, Time now) const;
@@ -161,6 +181,7 @@ class Scheduler {
   // The life of a job (scheduler.cc).
   Queued count_unmet(const JobSpec& spec, JobId id, bool& never);
   Job& add_job(JobId id, const JobSpec& spec, Time submitted);
+  void set_spec(Job& job, const JobSpec& spec);
   void await_start(Job& job, const JobSpec& spec, Time now);
   void enter_queue(Job& job, Time now);
   void leave_queue(Job& job);
@@ -169,12 +190,14 @@ class Scheduler {
   void finish(Job& job, const Ended& ended);
   void settle_followers(std::vector<JobId> ended, Time now);
   void set_timer(Job& job, Time when);
+  void await_limit(Job& job, Time since, Time now);
   void on_timer(Job& job, Time now);
 
   // Decisions (decide.cc).
   void start_jobs(Time now);
   std::string why_invalid(const Proposal& proposal) const;
   void start(const Proposal& proposal, Time now);
+  void copy_waiting(Scheduler& copy, std::size_t most, Time now) const;
 
   std::unique_ptr<Policy> policy_;
   Config config_;
@@ -192,7 +215,7 @@ class Scheduler {
   std::string refusal_;
   std::uint64_t last_id_ = 0;
   std::size_t waiting_ = 0;
-  std::size_t running_ = 0;
+  std::set<JobId> running_;  // those with devices, starting ones included
   Time policy_wake_ = kNever;
   bool paused_ = false;
 };

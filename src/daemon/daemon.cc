@@ -1,3 +1,4 @@
+// The turns of the daemon's loop.
 #include "daemon/daemon.h"
 
 #include <fmt/format.h>
@@ -7,44 +8,28 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <thread>
 
+#include "base/failpoint.h"
+#include "core/recipe.h"
+#include "daemon/output_path.h"
 #include "gpu/job_environment.h"
-#include "policy/policies.h"
 
 namespace berth {
 namespace {
 
 constexpr Duration kCommitRetry = std::chrono::seconds(1);
 
-Duration since_epoch(auto clock_now) {
-  return std::chrono::duration_cast<Duration>(clock_now.time_since_epoch());
-}
-
-Ending ending_of(const Ended& ended) {
-  Ending ending;
-  ending.outcome = ended.outcome;
-  ending.reason = ended.reason;
-  ending.exit_code = ended.exit_code;
-  ending.signal = ended.signal;
-  ending.ended = ended.ended;
-  return ending;
-}
-
 /// A description's environment with the changes made to it.
-std::vector<std::string> changed(const std::vector<std::string>& base,
+std::vector<std::string> changed(std::vector<std::string> environment,
                                  const EnvironmentChanges& changes) {
-  std::vector<std::string> environment;
-  for (const std::string& entry : base) {
+  std::erase_if(environment, [&](const std::string& entry) {
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
-    if (std::none_of(changes.begin(), changes.end(),
-                     [&](const auto& change) { return change.first == name; })) {
-      environment.push_back(entry);
-    }
-  }
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const auto& change) { return change.first == name; });
+  });
   for (const auto& [name, value] : changes) {
     if (value) {
-      environment.push_back(fmt::format("{}={}", name, *value));
+      environment.push_back(name + '=' + *value);
     }
   }
   return environment;
@@ -52,146 +37,14 @@ std::vector<std::string> changed(const std::vector<std::string>& base,
 
 }  // namespace
 
-Time Daemon::now() const { return Time(since_epoch(std::chrono::steady_clock::now()) + to_wall_); }
-
-// --- opening
-
-Result<std::unique_ptr<Daemon>> Daemon::make(const DaemonOptions& options) {
-  std::unique_ptr<Daemon> daemon(new Daemon);
-  if (const Result<void> opened = daemon->open(options); !opened) {
-    return Failure(opened.error());
-  }
-  return daemon;
+Time Daemon::now() const {
+  return Time(std::chrono::steady_clock::now().time_since_epoch() + to_wall_);
 }
-
-Result<void> Daemon::open(const DaemonOptions& options) {
-  to_wall_ =
-      since_epoch(std::chrono::system_clock::now()) - since_epoch(std::chrono::steady_clock::now());
-  Result<Paths> paths = find_paths();
-  if (!paths) {
-    return Failure(paths.error());
-  }
-  paths_ = *paths;
-  for (const std::string& folder :
-       {paths_.state, paths_.runtime, paths_.state + "/jobs", paths_.state + "/logs"}) {
-    if (Result<void> made = make_folder(folder); !made) {
-      return made;
-    }
-  }
-  Result<Fd> lock = take_daemon_lock(paths_.state);
-  if (!lock) {
-    return Failure(lock.error());
-  }
-  lock_ = std::move(*lock);
-  // The launcher is forked while this process is small and has one thread.
-  Result<std::unique_ptr<ShimRunner>> runner = ShimRunner::make(paths_.state + "/jobs");
-  if (!runner) {
-    return Failure(runner.error());
-  }
-  runner_ = std::move(*runner);
-  Result<std::unique_ptr<Store>> store = Store::open(paths_.state + "/berth.db");
-  if (!store) {
-    return Failure(store.error());
-  }
-  store_ = std::move(*store);
-  Result<std::unique_ptr<Devices>> devices = open_devices(options.gpus);
-  if (!devices) {
-    return Failure(devices.error());
-  }
-  devices_ = std::move(*devices);
-  Result<std::unique_ptr<Policy>> policy = make_policy(options.policy);
-  if (!policy) {
-    return Failure(policy.error());
-  }
-  Scheduler::Config config;
-  config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
-  scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
-  for (const DeviceInfo& device : devices_->list()) {
-    scheduler_->add_device(device.spec);
-  }
-  if (Result<void> restored = restore(); !restored) {
-    return restored;
-  }
-  server_ = std::make_unique<HttpServer>(loop_, [this](HttpRequest request, Reply reply) {
-    handle(std::move(request), std::move(reply));
-  });
-  return server_->listen_unix(paths_.socket(), false);
-}
-
-/// Takes up what the daemon before has left: queued jobs as they were, running ones on the devices
-/// that they have.
-Result<void> Daemon::restore() {
-  const Time at = now();
-  std::map<JobId, AttemptStart> running;
-  for (const AttemptStart& start : runner_->adopt()) {
-    running.emplace(start.job, start);
-  }
-  std::map<JobId, AttemptEnd> ended;
-  for (const AttemptEnd& end : runner_->take_ends()) {
-    ended.emplace(end.job, end);
-  }
-  std::vector<LiveJob> never_started;
-  std::vector<AttemptStart> started_unseen;  // their start was not on disk yet
-  const Result<void> read = store_->for_each_live([&](const LiveJob& job) {
-    Restore command{job.id, job.spec, job.submitted, job.attempt, std::nullopt};
-    command.spec.held = job.phase == JobPhase::Held;
-    command.spec.begin = std::max(command.spec.begin, job.not_before);
-    const auto known = [&](const auto& attempts) {
-      const auto found = attempts.find(job.id);
-      return found != attempts.end() && found->second.attempt == job.attempt;
-    };
-    const bool in_flight = job.phase == JobPhase::Starting || job.phase == JobPhase::Running;
-    if (in_flight && (known(running) || known(ended))) {
-      Running state;
-      state.since = job.started == kNever ? at : job.started;
-      for (std::uint32_t i = 0; i < devices_->list().size(); ++i) {
-        const std::string& name = devices_->list()[i].spec.name;
-        if (std::find(job.devices.begin(), job.devices.end(), name) != job.devices.end()) {
-          state.devices.push_back(DeviceId{i});
-        }
-      }
-      command.running = std::move(state);
-      if (job.phase == JobPhase::Starting && known(running)) {
-        started_unseen.push_back(running.at(job.id));
-      }
-    } else if (in_flight) {
-      never_started.push_back(job);
-    }
-    scheduler_->apply(command, at);
-  });
-  if (!read) {
-    return read;
-  }
-  for (const LiveJob& job : never_started) {
-    // Its devices were written down, but no shim ever was: it has not run.
-    Ending ending;
-    ending.outcome = Outcome::Lost;
-    ending.reason = EndReason::NotStarted;
-    ending.ended = at;
-    ending.message = "the daemon ended before it was started";
-    if (Result<void> done = store_->end_attempt(job.id, job.attempt, ending); !done) {
-      return done;
-    }
-    if (Result<void> done = store_->set_waiting(job.id, false, Time{}); !done) {
-      return done;
-    }
-  }
-  for (const AttemptStart& start : started_unseen) {
-    if (Result<void> done = store_->start_attempt(start.job, start.attempt, start.pid, at); !done) {
-      return done;
-    }
-  }
-  for (const auto& [job, end] : ended) {
-    take_end(end, at);
-  }
-  return store_->commit();
-}
-
-// --- turns
 
 void Daemon::run() {
   watch_signals();
   loop_.watch(runner_->event_fd(), [this] { take_shim_events(); });
+  loop_.watch(logs_.event_fd(), [this] { logs_.files_changed(); });
   loop_.post([] {});  // a first turn, for what was restored
   loop_.run([this] { turn(); });
 }
@@ -209,10 +62,16 @@ void Daemon::watch_signals() {
 void Daemon::turn() {
   const Time at = now();
   if (!commit_failed_) {
-    for (const Action& action : scheduler_->step(at)) {
-      std::visit([&](const auto& what) { record(what, at); }, action);
+    const bool due = told_ || scheduler_->wake_at() <= at;
+    if (due) {
+      journal(Stepped{}, at);
+      for (const Action& action : scheduler_->step(at)) {
+        std::visit([&](const auto& what) { record(what, at); }, action);
+      }
+      told_ = false;
     }
   }
+  (void)BERTH_FAILPOINT("daemon.before_commit");
   const Result<void> committed = store_->commit();
   commit_failed_ = !committed;
   if (!committed) {
@@ -221,11 +80,25 @@ void Daemon::turn() {
     loop_.set_alarm(kCommitRetry, [] {});
     return;
   }
+  (void)BERTH_FAILPOINT("daemon.after_commit");
   for (const std::function<void()>& effect : std::exchange(effects_, {})) {
     effect();
   }
-  const Time wake = scheduler_->wake_at();
+  events_->flush();
+  logs_.expire(now());
+  set_alarm();
+}
+
+void Daemon::set_alarm() {
+  const Time wake = std::min(scheduler_->wake_at(), logs_.next_deadline());
   loop_.set_alarm(wake == kNever ? kForever : std::max(Duration{}, wake - now()), [] {});
+}
+
+/// What the scheduler is told is written down, so that its decisions can be replayed.
+void Daemon::journal(const JournalInput& input, Time at) {
+  check(store_->append(at, input));
+  told_ = true;
+  forecast_stale_ = true;
 }
 
 void Daemon::record(const StartJob& action, Time at) {
@@ -233,107 +106,211 @@ void Daemon::record(const StartJob& action, Time at) {
   attempt.job = action.job;
   attempt.attempt = action.attempt;
   attempt.begun = at;
-  attempt.stdout_path =
-      fmt::format("{}/logs/{}.{}.log", paths_.state, action.job.value, action.attempt);
   for (const DeviceId device : action.devices) {
-    attempt.devices.push_back(devices_->list()[device.value].spec.name);
+    attempt.devices.push_back(devices_.list()[device.value].spec.name);
   }
-  const Result<JobRecord> job = store_->job(action.job);
-  if (job && !job->description.output.empty()) {
-    attempt.stdout_path = expand_path(job->description.output, *job);
-    attempt.stderr_path = expand_path(job->description.error, *job);
+  Result<JobRecord> job = store_->job(action.job);
+  if (!job) {
+    check(Failure(job.error()));
   }
+  const JobDescription& description = job->description;
+  attempt.stdout_path =
+      description.output.empty()
+          ? fmt::format("{}/logs/{}.{}.log", paths_.state, action.job.value, action.attempt)
+          : output_path(description.output, job->id, description);
+  attempt.stderr_path = output_path(description.error, job->id, description);
+  Active& active = active_[action.job];
+  active.recipe = recipe_of(description);
+  active.user = description.user;
+  active.warning_signal = description.warning_signal;
+  active.gpus = static_cast<int>(action.devices.size());
+  ShimLaunch wanted = launch_for(action, *job, attempt);
+  check(store_->begin_attempt(std::move(attempt)));
+  events_->job_changed(action.job);
+  after_commit([this, wanted = std::move(wanted)] { launch(wanted); });
+}
+
+ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
+                              const StoredAttempt& attempt) const {
+  const JobDescription& description = job.description;
   ShimLaunch launch;
   launch.job = action.job;
   launch.attempt = action.attempt;
   launch.stdout_path = attempt.stdout_path;
   launch.stderr_path = attempt.stderr_path;
-  if (job) {
-    launch.command = job->description.command;
-    launch.directory = job->description.directory;
-    launch.user = job->description.user;
-    EnvironmentChanges changes = device_environment(*devices_, action.devices);
-    changes.emplace_back("BERTH_JOB_ID", std::to_string(action.job.value));
-    changes.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
-    changes.emplace_back("BERTH_NAME", job->description.name);
-    changes.emplace_back("BERTH_PROJECT", job->description.project);
-    launch.environment = changed(job->description.environment, changes);
+  launch.command = description.command;
+  launch.directory = description.directory;
+  launch.user = description.user;
+  EnvironmentChanges changes = device_environment(devices_, action.devices);
+  changes.emplace_back("BERTH_RUN", paths_.state);
+  changes.emplace_back("BERTH_JOB_ID", std::to_string(action.job.value));
+  changes.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
+  changes.emplace_back("BERTH_NAME", description.name);
+  changes.emplace_back("BERTH_PROJECT", description.project);
+  changes.emplace_back("BERTH_ARRAY_INDEX",
+                       description.array_index
+                           ? std::optional(std::to_string(*description.array_index))
+                           : std::nullopt);
+  const Duration limit = description.spec.limit;
+  changes.emplace_back(
+      "BERTH_END_TIME",
+      limit == kForever ? std::nullopt
+                        : std::optional(std::to_string((attempt.begun.time_since_epoch() + limit) /
+                                                       std::chrono::seconds(1))));
+  launch.environment = changed(description.environment, changes);
+  return launch;
+}
+
+void Daemon::launch(const ShimLaunch& launch) {
+  if (const Result<void> started = runner_->start(launch); !started) {
+    std::fprintf(stderr, "berth daemon: job %llu: %s\n",
+                 static_cast<unsigned long long>(launch.job.value),
+                 started.error().message.c_str());
+    AttemptEnd end;
+    end.job = launch.job;
+    end.attempt = launch.attempt;
+    end.kind = AttemptEnd::Kind::NotStarted;
+    end.start_error = EAGAIN;
+    loop_.post([this, end] { take_end(end, now()); });
   }
-  check(store_->begin_attempt(std::move(attempt)));
-  after_commit([this, launch = std::move(launch)] {
-    if (const Result<void> started = runner_->start(launch); !started) {
-      std::fprintf(stderr, "berth daemon: job %llu: %s\n",
-                   static_cast<unsigned long long>(launch.job.value),
-                   started.error().message.c_str());
-      AttemptEnd end;
-      end.job = launch.job;
-      end.attempt = launch.attempt;
-      end.kind = AttemptEnd::Kind::NotStarted;
-      end.start_error = EAGAIN;
-      loop_.post([this, end] { take_end(end, now()); });
-    }
-  });
+  (void)BERTH_FAILPOINT("daemon.after_start");
 }
 
 void Daemon::record(const StopJob& action, Time) {
   after_commit([this, action] {
     runner_->stop(action.job,
                   action.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
+    // One that is paused would not hear it.
+    runner_->pause(action.job, false);
   });
+}
+
+void Daemon::record(const WarnJob& action, Time) {
+  const auto active = active_.find(action.job);
+  if (active != active_.end() && active->second.warning_signal != 0) {
+    after_commit([this, job = action.job, signal = active->second.warning_signal] {
+      runner_->send(job, signal);
+    });
+  }
+}
+
+Ending Daemon::ending_of(const Ended& ended, JobId job) const {
+  Ending ending;
+  ending.outcome = ended.outcome;
+  ending.reason = ended.reason;
+  ending.exit_code = ended.exit_code;
+  ending.signal = ended.signal;
+  ending.ended = ended.ended;
+  if (const auto active = active_.find(job); active != active_.end()) {
+    const Active& known = active->second;
+    ending.peak = known.peak;
+    ending.energy = known.energy;
+    ending.message = known.message;
+    if (known.ended != kNever && known.ended < ending.ended && known.ended >= ended.started) {
+      ending.ended = known.ended;  // nobody was there to see it at once
+    }
+    if (ended.started != kNever) {
+      ending.gpu_time = (ending.ended - ended.started) * known.gpus;
+    }
+  }
+  return ending;
 }
 
 void Daemon::record(const JobRequeued& action, Time) {
   const std::uint16_t attempt = scheduler_->find(action.job)->attempt;
-  check(store_->end_attempt(action.job, attempt, ending_of(action.attempt)));
+  check(store_->end_attempt(action.job, attempt, ending_of(action.attempt, action.job)));
   check(store_->set_waiting(action.job, false, action.not_before));
-  after_commit([this, job = action.job, attempt] { runner_->forget(job, attempt); });
+  active_.erase(action.job);
+  events_->job_changed(action.job);
+  after_commit([this, job = action.job, attempt] {
+    runner_->forget(job, attempt);
+    logs_.job_changed(job, true, now());
+  });
 }
 
 void Daemon::record(const JobEnded& action, Time) {
   const Job& job = *scheduler_->find(action.job);
   const Ended& ended = std::get<Ended>(job.state);
   const bool ran = ended.started != kNever || ended.reason == EndReason::NotStarted;
+  const Ending ending = ending_of(ended, job.id);
   if (ran) {
-    check(store_->end_attempt(job.id, job.attempt, ending_of(ended)));
+    check(store_->end_attempt(job.id, job.attempt, ending));
   }
-  check(store_->end_job(job.id, ending_of(ended)));
+  check(store_->end_job(job.id, ending));
+  ++ended_[static_cast<std::size_t>(phase_of(ended.outcome))];
+  if (const auto active = active_.find(job.id);
+      active != active_.end() && ended.outcome == Outcome::Succeeded) {
+    history_.learn(active->second.recipe, ending.ended - ended.started);
+  }
+  active_.erase(job.id);
+  events_->job_changed(job.id);
   after_commit([this, id = job.id, attempt = job.attempt, ran,
                 failed = ended.outcome != Outcome::Succeeded] {
     if (ran) {
+      (void)BERTH_FAILPOINT("daemon.before_forget");
       runner_->forget(id, attempt);
     }
+    logs_.job_changed(id, true, now());
     settle_waiters(id, failed);
   });
   scheduler_->forget(action.job);
 }
 
+// --- what shims tell
+
 void Daemon::take_shim_events() {
   const Time at = now();
   for (const AttemptStart& start : runner_->take_starts()) {
-    const Job* job = scheduler_->find(start.job);
-    if (job != nullptr && std::holds_alternative<Starting>(job->state) &&
-        job->attempt == start.attempt) {
-      scheduler_->apply(JobStarted{start.job}, at);
-      check(store_->start_attempt(start.job, start.attempt, start.pid, at));
-    }
+    take_start(start, at);
   }
   for (const AttemptEnd& end : runner_->take_ends()) {
     take_end(end, at);
   }
 }
 
+void Daemon::take_start(const AttemptStart& start, Time at) {
+  const Job* job = scheduler_->find(start.job);
+  if (job == nullptr || !std::holds_alternative<Starting>(job->state) ||
+      job->attempt != start.attempt) {
+    return;
+  }
+  journal(JobStarted{start.job}, at);
+  scheduler_->apply(JobStarted{start.job}, at);
+  check(store_->start_attempt(start.job, start.attempt, start.pid, at));
+  Active& active = active_[start.job];
+  active.pid = start.pid;
+  ++started_;
+  if (telemetry_ != nullptr && active.gpus > 0) {
+    telemetry_->job_started({start.job, start.pid});
+  }
+  events_->job_changed(start.job);
+  after_commit([this, id = start.job] { logs_.job_changed(id, false, now()); });
+}
+
 void Daemon::take_end(const AttemptEnd& end, Time at) {
+  (void)BERTH_FAILPOINT("daemon.take_end");
   const Job* job = scheduler_->find(end.job);
   if (job == nullptr || job->lease() == nullptr || job->attempt != end.attempt) {
     runner_->forget(end.job, end.attempt);  // known already
     return;
   }
-  if (end.kind == AttemptEnd::Kind::Lost) {
-    scheduler_->apply(JobLost{end.job}, at);
-  } else {
-    scheduler_->apply(
-        JobExited{end.job, end.code, end.signal, end.kind == AttemptEnd::Kind::Exited}, at);
+  Active& active = active_[end.job];
+  active.ended = end.ended_at == 0 ? kNever : Time(Duration(end.ended_at));
+  if (telemetry_ != nullptr && active.gpus > 0) {
+    telemetry_->job_ended(end.job);
   }
+  if (end.kind == AttemptEnd::Kind::Lost) {
+    active.message = "nobody saw how it ended";
+    journal(JobLost{end.job}, at);
+    scheduler_->apply(JobLost{end.job}, at);
+    return;
+  }
+  if (end.kind == AttemptEnd::Kind::NotStarted) {
+    active.message = describe_start_error(end.start_error, end.start_step);
+  }
+  const JobExited exited{end.job, end.code, end.signal, end.kind == AttemptEnd::Kind::Exited};
+  journal(exited, at);
+  scheduler_->apply(exited, at);
 }
 
 /// The store refuses only what makes no sense, and then this daemon's idea of the world is wrong.
@@ -346,7 +323,7 @@ void Daemon::check(const Result<void>& stored) {
 
 int run_daemon(const DaemonOptions& options, int ready_fd) {
   ::signal(SIGPIPE, SIG_IGN);
-  const Fd ready(ready_fd);
+  Fd ready(ready_fd);
   const Result<std::unique_ptr<Daemon>> daemon = Daemon::make(options);
   const std::string answer = daemon ? "ok" : daemon.error().message;
   if (ready) {
@@ -356,7 +333,7 @@ int run_daemon(const DaemonOptions& options, int ready_fd) {
     std::fprintf(stderr, "berth daemon: %s\n", answer.c_str());
     return exit_code(daemon.error().code);
   }
-  const_cast<Fd&>(ready).reset();
+  ready.reset();
   (*daemon)->run();
   return 0;
 }

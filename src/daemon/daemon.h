@@ -4,6 +4,7 @@
 // whatever dies.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,9 +18,13 @@
 #include "base/fd.h"
 #include "base/paths.h"
 #include "core/scheduler.h"
+#include "daemon/events.h"
+#include "daemon/history.h"
+#include "daemon/log_reader.h"
 #include "daemon/start.h"
 #include "exec/shim_runner.h"
-#include "gpu/devices.h"
+#include "gpu/device_group.h"
+#include "gpu/telemetry.h"
 #include "store/store.h"
 
 namespace berth {
@@ -35,36 +40,27 @@ class Daemon {
  private:
   using Reply = std::unique_ptr<Responder>;
 
-  Daemon() = default;
-  Result<void> open(const DaemonOptions& options);
-  Result<void> restore();
-  void watch_signals();
+  /// What is known of an attempt while it has devices.
+  struct Active {
+    std::string recipe;
+    uid_t user = 0;
+    int warning_signal = 0;
+    pid_t pid = 0;
+    int gpus = 0;
+    Bytes peak;  // on the device where it was highest
+    std::optional<double> energy;
+    Time ended = kNever;  // as its shim says
+    std::string message;  // about its end
+  };
 
-  // Turns (daemon.cc).
-  Time now() const;
-  void turn();
-  void record(const StartJob& action, Time at);
-  void record(const StopJob& action, Time at);
-  void record(const JobRequeued& action, Time at);
-  void record(const JobEnded& action, Time at);
-  void take_shim_events();
-  void take_end(const AttemptEnd& end, Time at);
-  void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
-  static void check(const Result<void>& stored);
-
-  // Requests (requests.cc).
-  void handle(HttpRequest request, Reply reply);
-  void answer(Reply reply, HttpResponse response);
-  HttpResponse submit(const HttpRequest& request);
-  Result<void> settle_dependencies(JobSpec& spec);
-  HttpResponse list(const HttpRequest& request);
-  HttpResponse show(JobId id);
-  HttpResponse command(const HttpRequest& request, std::string_view verb);
-  HttpResponse status() const;
-  void wait(const HttpRequest& request, Reply reply);
-  void settle_waiters(JobId ended, bool failed_job);
-  JobReport report(const JobRecord& record);
-  static std::string expand_path(const std::string& pattern, const JobRecord& job);
+  /// What is known of a device beyond the scheduler's table.
+  struct DeviceState {
+    bool drained = false;  // the user's wish
+    bool removed = false;  // likewise
+    bool lost = false;     // the driver's word
+    std::optional<DeviceSample> sample;
+    DeviceUse use;
+  };
 
   struct Waiter {
     std::set<JobId> jobs;     // that have not ended yet
@@ -73,20 +69,114 @@ class Daemon {
     Reply reply;
   };
 
+  /// A command on many jobs, carried out some at a time so that others are served meanwhile.
+  struct Batch;
+
+  Daemon() = default;
+
+  // Opening (open.cc).
+  Result<void> open(const DaemonOptions& options);
+  Result<void> open_server(const DaemonOptions& options);
+  Result<void> read_settings();
+  Result<void> set_clock();
+  Result<void> restore();
+  Result<void> learn_from_past();
+
+  // Turns (daemon.cc).
+  Time now() const;
+  void turn();
+  void watch_signals();
+  void set_alarm();
+  void journal(const JournalInput& input, Time at);
+  void record(const StartJob& action, Time at);
+  void record(const StopJob& action, Time at);
+  void record(const WarnJob& action, Time at);
+  void record(const JobRequeued& action, Time at);
+  void record(const JobEnded& action, Time at);
+  Ending ending_of(const Ended& ended, JobId job) const;
+  ShimLaunch launch_for(const StartJob& action, const JobRecord& job,
+                        const StoredAttempt& attempt) const;
+  void launch(const ShimLaunch& launch);
+  void take_shim_events();
+  void take_start(const AttemptStart& start, Time at);
+  void take_end(const AttemptEnd& end, Time at);
+  void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
+  static void check(const Result<void>& stored);
+
+  // Devices (devices.cc).
+  Result<void> add_devices(const std::string& gpus);
+  void start_telemetry();
+  void take_reading();
+  void apply_health(DeviceId device, Time at);
+  Result<void> save_devices();
+  std::vector<std::string> device_names(bool DeviceState::*flag) const;
+  HttpResponse list_devices();
+  HttpResponse change_devices(const HttpRequest& request, std::string_view verb);
+  std::string devices_json() const;
+
+  // Requests (requests.cc).
+  void handle(HttpRequest request, Reply reply);
+  void handle_job(HttpRequest request, Reply reply, std::string_view rest);
+  bool handle_daemon(const HttpRequest& request, Reply& reply);
+  void answer(Reply reply, HttpResponse response);
+  HttpResponse status() const;
+  std::string metrics() const;
+  bool may_change(const Peer& peer, uid_t owner) const;
+  uid_t user_of(const Peer& peer) const;
+
+  // Submission (submit.cc).
+  HttpResponse submit(const HttpRequest& request);
+  Result<void> check_job(SubmittedJob& job) const;
+  Result<void> settle_dependencies(JobSpec& spec) const;
+
+  // Jobs (jobs.cc, commands.cc, waits.cc).
+  HttpResponse list(const HttpRequest& request);
+  HttpResponse show(JobId id, const Peer& peer);
+  JobReport report(const JobRecord& record);
+  void refresh_forecast();
+  double expected_start(JobId id);
+  void command(HttpRequest request, Reply reply, std::string_view verb);
+  void continue_batch(const std::shared_ptr<Batch>& batch);
+  void finish_batch(Batch& batch);
+  Result<void> act(Batch& batch, const JobRecord& job);
+  Result<void> rerun(const JobRecord& job, Time at);
+  Result<void> edit(const JobRecord& job, const std::string& changes, Time at);
+  HttpResponse forget(const HttpRequest& request);
+  void read_log(const HttpRequest& request, Reply reply, JobId id);
+  void wait(const HttpRequest& request, Reply reply);
+  void settle_waiters(JobId ended, bool failed_job);
+
   Paths paths_;
   Fd lock_;
+  DaemonOptions options_;
+  std::string listening_;  // HOST:PORT, when asked to
   Loop loop_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<ShimRunner> runner_;
-  std::unique_ptr<Devices> devices_;
+  DeviceGroup devices_;
+  std::vector<DeviceState> device_states_;
+  std::vector<std::string> added_devices_;  // `--gpus` texts, beyond those of the start
+  std::unique_ptr<Telemetry> telemetry_;
+  Time last_reading_{};
   std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<EventHub> events_;
+  LogReader logs_;
+  History history_;
   std::unique_ptr<HttpServer> server_;
   Fd signals_;
   std::vector<std::function<void()>> effects_;  // of this turn, for when it is on disk
   std::vector<Waiter> waiters_;
-  Duration
-      to_wall_{};  // what turns the steady clock into wall time; fixed, so time never goes back
+  std::map<JobId, Active> active_;
+  std::map<JobId, Time> forecast_;
+  Time forecast_at_{};
+  bool forecast_stale_ = true;
+  std::array<std::uint64_t, kPhases> ended_{};  // since the start, by how they ended
+  std::uint64_t started_ = 0;
+  /// What turns the steady clock into wall time. It is fixed, so time never goes back; and it is
+  /// chosen so that it does not go back behind what an earlier daemon wrote down either.
+  Duration to_wall_{};
   bool commit_failed_ = false;
+  bool told_ = true;  // something since the last step
 };
 
 }  // namespace berth

@@ -22,6 +22,15 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   std::vector<std::string> words = {
       "berth",    "daemon",       "run",    "--ready-fd", std::to_string(ready_fd),
       "--policy", options.policy, "--gpus", options.gpus};
+  if (!options.listen.empty()) {
+    words.insert(words.end(), {"--listen", options.listen});
+  }
+  if (options.force_listen) {
+    words.emplace_back("--force-listen");
+  }
+  if (options.everyone) {
+    words.emplace_back("--everyone");
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) {
     arguments.push_back(word.data());
@@ -43,6 +52,35 @@ Result<Fd> take_daemon_lock(const std::string& folder) {
                 fmt::format("a daemon runs already in {} (berth daemon status)", folder));
   }
   return file;
+}
+
+Result<std::string> daemon_token(const std::string& folder) {
+  const std::string path = folder + "/token";
+  const Fd there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (there) {
+    char text[128];
+    const ssize_t got = ::read(there.get(), text, sizeof text);
+    std::string token(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+    token.erase(token.find_last_not_of("\n") + 1);
+    if (token.size() < 32) {
+      return fail(ErrorCode::Refused, fmt::format("{} does not hold a token: remove it", path));
+    }
+    return token;
+  }
+  unsigned char bytes[32];
+  if (::getentropy(bytes, sizeof bytes) != 0) {
+    return fail_errno("cannot make a token", errno);
+  }
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += fmt::format("{:02x}", byte);
+  }
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const std::string line = token + "\n";
+  if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    return fail_errno(fmt::format("cannot write {}", path), errno);
+  }
+  return token;
 }
 
 Result<void> start_daemon(const DaemonOptions& options) {

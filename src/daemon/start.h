@@ -11,6 +11,9 @@ namespace berth {
 struct DaemonOptions {
   std::string gpus = "auto";  // as --gpus
   std::string policy = "priority";
+  std::string listen;         // HOST:PORT for TCP; empty: none
+  bool force_listen = false;  // also beyond this machine, in the clear
+  bool everyone = false;      // other users of the machine may connect, too
 };
 
 /// Starts one in the background and returns when it answers. One that runs already is an error.
@@ -18,6 +21,9 @@ Result<void> start_daemon(const DaemonOptions& options);
 
 /// Held by the one daemon of this home as long as it lives.
 Result<Fd> take_daemon_lock(const std::string& folder);
+
+/// What clients over TCP must show; made when there is none yet, for this user alone.
+Result<std::string> daemon_token(const std::string& folder);
 
 /// Runs the daemon on this thread until it is told to stop; `ready_fd` (-1: none) is told when it
 /// answers, or why it cannot. The exit code.

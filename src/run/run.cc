@@ -57,7 +57,7 @@ void Run::read_input() {
 }
 
 bool Run::finished() const {
-  return scheduler_->running() == 0 && (level_ > 0 || (!input_ && scheduler_->waiting() == 0));
+  return scheduler_->running().empty() && (level_ > 0 || (!input_ && scheduler_->waiting() == 0));
 }
 
 void Run::loop() {
@@ -294,7 +294,7 @@ void Run::take_signals() {
     // When the terminal is gone nobody can ask twice.
     const int level = signal.ssi_signo == SIGHUP ? std::max(2, level_ + 1) : level_ + 1;
     stop_level(std::min(level, 3));
-    const std::size_t running = scheduler_->running();
+    const std::size_t running = scheduler_->running().size();
     if (running > 0) {
       observer_.warning(
           level_ == 1   ? fmt::format("starting nothing more; {} running jobs may finish (again: "

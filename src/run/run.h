@@ -14,13 +14,13 @@
 #include "core/scheduler.h"
 #include "exec/runner.h"
 #include "gpu/devices.h"
+#include "gpu/telemetry.h"
 #include "run/halt.h"
 #include "run/input.h"
 #include "run/joblog.h"
 #include "run/observer.h"
 #include "run/outputs.h"
 #include "run/poller.h"
-#include "run/telemetry.h"
 #include "run/use_meter.h"
 
 namespace berth {

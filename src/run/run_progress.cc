@@ -55,7 +55,7 @@ Duration Run::estimate_remaining() const {
 
 RunCounts Run::counts() const {
   RunCounts counts = summary_.counts;
-  counts.running = scheduler_->running();
+  counts.running = scheduler_->running().size();
   counts.waiting = scheduler_->waiting();
   return counts;
 }

@@ -29,9 +29,15 @@ struct SetWaiting {
   bool held = false;
   Time not_before{};
 };
-struct SetSpec {
+struct Amend {
   JobId job;
   JobSpec spec;
+  std::string name;
+  std::string command;
+};
+struct SetSetting {
+  std::string name;
+  std::string value;
 };
 struct BeginAttempt {
   StoredAttempt attempt;
@@ -63,7 +69,7 @@ struct ForgetInputs {
 };
 
 using Change =
-    std::variant<InsertJobs, RememberToken, SetWaiting, SetSpec, BeginAttempt, StartAttempt,
-                 EndAttempt, EndJob, ForgetJobs, AppendInput, ForgetInputs>;
+    std::variant<InsertJobs, RememberToken, SetWaiting, Amend, SetSetting, BeginAttempt,
+                 StartAttempt, EndAttempt, EndJob, ForgetJobs, AppendInput, ForgetInputs>;
 
 }  // namespace berth

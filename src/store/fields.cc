@@ -14,8 +14,8 @@ enum class Field : std::uint64_t {
   Labels = 3,
   Parameters = 4,
   WarningSignal = 5,
-  WarningBefore = 6,
-  RequeueWhenLost = 7,
+  WarnBefore = 6,  // written by format 1 only: it has a column since
+  WhenLost = 7,    // likewise: it is in the retry rule since
 };
 
 void put(Encoder& out, Field field, std::string_view value) {
@@ -41,11 +41,11 @@ bool take(Field field, Decoder value, JobDescription& description) {
     case Field::WarningSignal:
       description.warning_signal = static_cast<int>(value.integer());
       break;
-    case Field::WarningBefore:
-      description.warning_before = Duration(value.integer());
+    case Field::WarnBefore:
+      description.spec.warn_before = Duration(value.integer());
       break;
-    case Field::RequeueWhenLost:
-      description.requeue_when_lost = value.integer() != 0;
+    case Field::WhenLost:
+      description.spec.retry.when_lost = value.integer() != 0;
       break;
     case Field::Output:
     case Field::Error:
@@ -84,7 +84,8 @@ std::optional<Needs> decode_needs(std::string_view bytes) {
 std::string encode_retry(const RetryRule& rule) {
   const RetryRule standard;
   if (rule.most == standard.most && rule.backoff == standard.backoff &&
-      rule.on_failure == standard.on_failure && rule.on_time_limit == standard.on_time_limit) {
+      rule.on_failure == standard.on_failure && rule.on_time_limit == standard.on_time_limit &&
+      rule.when_lost == standard.when_lost) {
     return "";
   }
   return Encoder()
@@ -92,6 +93,7 @@ std::string encode_retry(const RetryRule& rule) {
       .integer(rule.backoff.count())
       .number(rule.on_failure ? 1 : 0)
       .number(rule.on_time_limit ? 1 : 0)
+      .number(rule.when_lost ? 1 : 0)
       .take();
 }
 
@@ -106,6 +108,7 @@ std::optional<RetryRule> decode_retry(std::string_view bytes) {
   rule.backoff = Duration(in.integer());
   rule.on_failure = in.number_up_to(1) == 1;
   rule.on_time_limit = in.number_up_to(1) == 1;
+  rule.when_lost = !in.at_end() && in.number_up_to(1) == 1;  // format 1 had no such field
   return in.failed() ? std::nullopt : std::optional(rule);
 }
 
@@ -159,12 +162,6 @@ std::string encode_rest(const JobDescription& description) {
   }
   if (description.warning_signal != 0) {
     put_integer(out, Field::WarningSignal, description.warning_signal);
-  }
-  if (description.warning_before != Duration{}) {
-    put_integer(out, Field::WarningBefore, description.warning_before.count());
-  }
-  if (description.requeue_when_lost) {
-    put_integer(out, Field::RequeueWhenLost, 1);
   }
   return out.take();
 }

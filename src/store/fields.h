@@ -27,8 +27,8 @@ std::optional<std::vector<std::string>> decode_list(std::string_view bytes);
 /// One label as the table of labels knows it.
 std::string encode_label(std::string_view key, std::string_view value);
 
-/// Output, error, labels, parameters, the warning and what to do when lost; empty when all of them
-/// are at their defaults. Later versions may add fields: unknown ones are passed over.
+/// Output, error, labels, parameters and the warning signal; empty when all of them are at their
+/// defaults. Later versions may add fields: unknown ones are passed over.
 std::string encode_rest(const JobDescription& description);
 /// Sets those fields of `description`; false when the bytes make no sense.
 bool decode_rest(std::string_view bytes, JobDescription& description);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "store/coding.h"
+#include "store/fields.h"
 
 namespace berth {
 namespace {
@@ -21,6 +22,10 @@ enum class Kind : std::uint8_t {
   ForeignUse = 10,
   DeviceAdded = 11,
   Stepped = 12,
+  JobLost = 13,
+  Restarted = 14,
+  Restored = 15,
+  Edited = 16,
 };
 
 struct Encode {
@@ -64,6 +69,39 @@ struct Encode {
         .number(device.locality.island);
   }
   void operator()(const Stepped&) const { kind(Kind::Stepped); }
+  void operator()(const JobLost& input) const { kind(Kind::JobLost).number(input.job.value); }
+  void operator()(const Restarted& input) const { kind(Kind::Restarted).text(input.policy); }
+  void operator()(const Restored& input) const {
+    kind(Kind::Restored)
+        .number(input.first.value)
+        .number(input.count)
+        .number(input.held ? 1 : 0)
+        .integer(input.not_before.time_since_epoch().count())
+        .number(input.attempt)
+        .number(input.running ? 1 : 0);
+    if (input.running) {
+      out.integer(input.running->since.time_since_epoch().count())
+          .number(input.running->devices.size());
+      for (const DeviceId device : input.running->devices) {
+        out.number(device.value);
+      }
+    }
+  }
+  void operator()(const Edited& input) const {
+    kind(Kind::Edited).number(input.job.value);
+    spec(input.before);
+    spec(input.after);
+  }
+
+  void spec(const JobSpec& spec) const {
+    out.text(encode_needs(spec.needs))
+        .integer(spec.priority)
+        .integer(spec.expected.count())
+        .integer(spec.limit.count())
+        .integer(spec.warn_before.count())
+        .integer(spec.begin.time_since_epoch().count())
+        .text(encode_retry(spec.retry));
+  }
 };
 
 JobId job(Decoder& in) { return JobId{in.number()}; }
@@ -95,8 +133,45 @@ DeviceAdded added(Decoder& in) {
   return input;
 }
 
-std::optional<Input> read(Decoder& in) {
-  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::Stepped)))) {
+Time time(Decoder& in) { return Time(Duration(in.integer())); }
+
+Restored restored(Decoder& in) {
+  Restored input{job(in)};
+  input.count =
+      static_cast<std::uint32_t>(in.number_up_to(std::numeric_limits<std::uint32_t>::max()));
+  input.held = in.number_up_to(1) == 1;
+  input.not_before = time(in);
+  input.attempt = small(in);
+  if (in.number_up_to(1) == 1) {
+    Running running;
+    running.since = time(in);
+    for (std::uint64_t left = in.number(); left > 0 && !in.failed(); --left) {
+      running.devices.push_back(device(in));
+    }
+    input.running = std::move(running);
+  }
+  return input;
+}
+
+std::optional<JobSpec> spec(Decoder& in) {
+  JobSpec spec;
+  std::optional<Needs> needs = decode_needs(in.text());
+  spec.priority = static_cast<std::int32_t>(in.integer());
+  spec.expected = Duration(in.integer());
+  spec.limit = Duration(in.integer());
+  spec.warn_before = Duration(in.integer());
+  spec.begin = time(in);
+  const std::optional<RetryRule> retry = decode_retry(in.text());
+  if (!needs || !retry) {
+    return std::nullopt;
+  }
+  spec.needs = std::move(*needs);
+  spec.retry = *retry;
+  return spec;
+}
+
+std::optional<JournalInput> read(Decoder& in) {
+  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::Edited)))) {
     case Kind::Submitted: {
       const JobId first = job(in);
       return Submitted{first, static_cast<std::uint32_t>(
@@ -119,7 +194,7 @@ std::optional<Input> read(Decoder& in) {
     case Kind::DeviceChanged: {
       const DeviceId changed = device(in);
       return DeviceChanged{changed, static_cast<DeviceHealth>(in.number_up_to(
-                                        static_cast<std::uint64_t>(DeviceHealth::Lost)))};
+                                        static_cast<std::uint64_t>(DeviceHealth::Removed)))};
     }
     case Kind::ForeignUse: {
       const DeviceId used = device(in);
@@ -129,21 +204,36 @@ std::optional<Input> read(Decoder& in) {
       return added(in);
     case Kind::Stepped:
       return Stepped{};
+    case Kind::JobLost:
+      return JobLost{job(in)};
+    case Kind::Restarted:
+      return Restarted{std::string(in.text())};
+    case Kind::Restored:
+      return restored(in);
+    case Kind::Edited: {
+      const JobId edited = job(in);
+      std::optional<JobSpec> before = spec(in);
+      std::optional<JobSpec> after = spec(in);
+      if (!before || !after) {
+        return std::nullopt;
+      }
+      return Edited{edited, std::move(*before), std::move(*after)};
+    }
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::string encode_input(const Input& input) {
+std::string encode_input(const JournalInput& input) {
   Encoder out;
   std::visit(Encode{out}, input);
   return out.take();
 }
 
-std::optional<Input> decode_input(std::string_view bytes) {
+std::optional<JournalInput> decode_input(std::string_view bytes) {
   Decoder in(bytes);
-  std::optional<Input> input = read(in);
+  std::optional<JournalInput> input = read(in);
   if (in.failed() || !in.at_end()) {
     return std::nullopt;
   }

@@ -20,20 +20,41 @@ struct Submitted {
 struct DeviceAdded {
   DeviceSpec device;
 };
+/// A job that an earlier process knew goes on where it was. What it asks for is in its record;
+/// jobs that wait and have never run come as one range.
+struct Restored {
+  JobId first;
+  std::uint32_t count = 1;
+  bool held = false;
+  Time not_before{};
+  std::uint16_t attempt = 0;
+  std::optional<Running> running;
+};
+/// A new process: the scheduler begins empty, and what follows tells it what there is.
+struct Restarted {
+  std::string policy;
+};
+/// An Edit. What was asked before is kept here, because the record now has what is asked since.
+struct Edited {
+  JobId job;
+  JobSpec before;
+  JobSpec after;
+};
 /// step() was called: timers and the policy look at the clock only then.
 struct Stepped {};
 
-using Input = std::variant<Submitted, Cancel, Hold, Release, Pause, Resume, JobStarted, JobExited,
-                           DeviceChanged, ForeignUse, DeviceAdded, Stepped>;
+using JournalInput =
+    std::variant<Submitted, Cancel, Hold, Release, Pause, Resume, JobStarted, JobExited, JobLost,
+                 DeviceChanged, ForeignUse, DeviceAdded, Restarted, Restored, Edited, Stepped>;
 
 struct JournalEntry {
   std::uint64_t number = 0;  // from 1, without gaps
   Time time;
-  Input input;
+  JournalInput input;
 };
 
-std::string encode_input(const Input& input);
+std::string encode_input(const JournalInput& input);
 /// Nothing when the bytes make no sense.
-std::optional<Input> decode_input(std::string_view bytes);
+std::optional<JournalInput> decode_input(std::string_view bytes);
 
 }  // namespace berth

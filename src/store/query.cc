@@ -64,7 +64,7 @@ class Planner {
  public:
   Planner(const JobQuery& query, Interner& interner) : query_(query), interner_(interner) {}
 
-  /// Binds: ?1 and ?2 the bounds of ids (or of ends), ?3 the name.
+  /// Binds: ?1 and ?2 the bounds of ids (or of ends), ?3 and so on the names.
   Result<Conditions> plan() {
     const JobFilter& filter = query_.filter;
     for (const auto& [key, value] : filter.labels) {
@@ -81,9 +81,10 @@ class Planner {
     if (filter.user) {
       result_.where += fmt::format(" AND user = {}", *filter.user);
     }
-    if (!filter.name.empty()) {
-      result_.where += " AND name GLOB ?3";
+    for (std::size_t i = 0; i < filter.names.size(); ++i) {
+      result_.where += fmt::format("{}name GLOB ?{}", i == 0 ? " AND (" : " OR ", i + 3);
     }
+    result_.where += filter.names.empty() ? "" : ")";
     return result_;
   }
 
@@ -215,8 +216,8 @@ Result<JobPage> Reader::list(const JobQuery& query) {
       low = std::max(low, static_cast<std::int64_t>(query.after->id.value) + 1);
     }
     ids->start(low, high);
-    if (!query.filter.name.empty()) {
-      ids->bind(3, std::string_view(query.filter.name));
+    for (std::size_t i = 0; i < query.filter.names.size(); ++i) {
+      ids->bind(static_cast<int>(i) + 3, std::string_view(query.filter.names[i]));
     }
     for (;;) {
       const Result<bool> row = ids->step();

@@ -21,7 +21,7 @@ struct IdRange {
 struct JobFilter {
   std::vector<JobPhase> phases;                             // any of them; empty: all
   std::vector<IdRange> ids;                                 // any of them; empty: all
-  std::string name;                                         // a glob (* ? [a-z]); empty: any
+  std::vector<std::string> names;                           // globs (* ? [a-z]); empty: any
   std::optional<std::string> project;                       // exact; "" for those without
   std::vector<std::pair<std::string, std::string>> labels;  // all of them
   std::optional<uid_t> user;

@@ -21,6 +21,7 @@ Result<Reader> Reader::make(Database& database, Interner& interner) {
        {reader.attempts_,
         "SELECT attempt, devices, begun, started, pid, stdout, stderr, outcome, ended, reason, "
         "code, signal, peak, gpu_time, energy, message FROM attempts WHERE job = ?1"},
+       {reader.setting_, "SELECT value FROM settings WHERE name = ?1"},
        {reader.token_, "SELECT first, count FROM tokens WHERE token = ?1 AND user = ?2"},
        {reader.journal_,
         "SELECT entry, time, input FROM journal WHERE entry >= ?1 ORDER BY entry LIMIT ?2"}});
@@ -147,6 +148,20 @@ Result<std::optional<Submission>> Reader::find_token(uid_t user, std::string_vie
   return found;
 }
 
+Result<std::optional<std::string>> Reader::setting(std::string_view name) {
+  setting_.start(name);
+  const Result<bool> row = setting_.step();
+  if (!row) {
+    return Failure(row.error());
+  }
+  std::optional<std::string> value;
+  if (*row) {
+    value = setting_.bytes(0);
+  }
+  setting_.reset();
+  return value;
+}
+
 Result<std::vector<JournalEntry>> Reader::journal(std::uint64_t from, std::size_t limit) {
   std::vector<JournalEntry> entries;
   journal_.start(from, limit);
@@ -160,7 +175,7 @@ Result<std::vector<JournalEntry>> Reader::journal(std::uint64_t from, std::size_
       return entries;
     }
     const auto number = static_cast<std::uint64_t>(journal_.integer(0));
-    std::optional<Input> input = decode_input(journal_.bytes(2));
+    std::optional<JournalInput> input = decode_input(journal_.bytes(2));
     if (!input) {
       journal_.reset();
       return fail(ErrorCode::Io, fmt::format("entry {} of the journal is damaged", number));

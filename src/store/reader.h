@@ -20,6 +20,7 @@ class Reader {
   Result<JobRecord> job(JobId id, bool with_environment);
   Result<std::vector<StoredAttempt>> attempts(JobId job);
   Result<std::optional<Submission>> find_token(uid_t user, std::string_view token);
+  Result<std::optional<std::string>> setting(std::string_view name);
   Result<std::vector<JournalEntry>> journal(std::uint64_t from, std::size_t limit);
 
   /// `few`: the live jobs are a small part of all.
@@ -39,6 +40,7 @@ class Reader {
   Interner* interner_;
   Statement job_;
   Statement attempts_;
+  Statement setting_;
   Statement token_;
   Statement journal_;
 };

@@ -27,6 +27,7 @@ bool read_spec(const Statement& row, JobSpec& spec) {
   spec.expected = duration_or_forever(row, SpecColumn::Expected);
   spec.limit = duration_or_forever(row, SpecColumn::Limit);
   spec.begin = time_or(row, SpecColumn::Begins, Time{});
+  spec.warn_before = Duration(row.integer(SpecColumn::WarnBefore));
   spec.retry = {};
   spec.after.clear();
   if (!row.null(SpecColumn::Retry)) {

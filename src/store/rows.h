@@ -12,7 +12,7 @@ namespace berth {
 /// The same columns in the same places for single jobs and for the restart.
 inline constexpr std::string_view kSpecColumns =
     "id, state, attempt, submitted, not_before, started, priority, held, expected, time_limit, "
-    "begins, retry, after, needs";
+    "begins, retry, after, warn_before, needs";
 struct SpecColumn {
   enum : int {
     Id,
@@ -28,6 +28,7 @@ struct SpecColumn {
     Begins,
     Retry,
     After,
+    WarnBefore,
     NeedsId,
     AfterSpec,
   };

@@ -53,7 +53,14 @@ CREATE TABLE counters(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 
 Result<void> create_version_1(Database& database) { return database.execute(kVersion1); }
 
-constexpr std::array<MigrationStep, 1> kSteps = {create_version_1};
+constexpr const char* kVersion2 = R"(
+ALTER TABLE jobs ADD COLUMN warn_before INTEGER;
+CREATE TABLE settings(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+)";
+
+Result<void> create_version_2(Database& database) { return database.execute(kVersion2); }
+
+constexpr std::array<MigrationStep, 2> kSteps = {create_version_1, create_version_2};
 
 /// What to do about a file that berth will not touch.
 Failure refuse(const std::string& path, const std::string& problem) {

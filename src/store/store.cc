@@ -59,14 +59,20 @@ JobId Store::next_id() const { return JobId{parts_->writer->counters().next_id};
 
 Result<void> Store::insert(JobId first, std::uint32_t count, JobDescription description,
                            Time submitted) {
-  std::string environment = encode_list(description.environment);
-  if (last_environment_ == nullptr || *last_environment_ != environment) {
-    last_environment_ = std::make_shared<const std::string>(std::move(environment));
-  }
+  Environment environment = share_environment(description.environment);
+  return insert(first, count, std::move(description), std::move(environment), submitted);
+}
+
+Store::Environment Store::share_environment(const std::vector<std::string>& variables) {
+  return std::make_shared<const std::string>(encode_list(variables));
+}
+
+Result<void> Store::insert(JobId first, std::uint32_t count, JobDescription description,
+                           Environment environment, Time submitted) {
   description.environment = {};
   return parts_->group->add(InsertJobs{
       first, count, submitted, std::make_unique<const JobDescription>(std::move(description)),
-      last_environment_});
+      std::move(environment)});
 }
 
 Result<void> Store::remember_token(uid_t user, std::string token, Submission submission) {
@@ -77,8 +83,12 @@ Result<void> Store::set_waiting(JobId job, bool held, Time not_before) {
   return parts_->group->add(SetWaiting{job, held, not_before});
 }
 
-Result<void> Store::set_spec(JobId job, JobSpec spec) {
-  return parts_->group->add(SetSpec{job, std::move(spec)});
+Result<void> Store::amend(JobId job, JobSpec spec, std::string name, std::string command) {
+  return parts_->group->add(Amend{job, std::move(spec), std::move(name), std::move(command)});
+}
+
+Result<void> Store::set_setting(std::string name, std::string value) {
+  return parts_->group->add(SetSetting{std::move(name), std::move(value)});
 }
 
 Result<void> Store::begin_attempt(StoredAttempt attempt) {
@@ -107,7 +117,7 @@ Result<Forgotten> Store::forget(const ForgetQuery& query) {
   return found;
 }
 
-Result<void> Store::append(Time time, const Input& input) {
+Result<void> Store::append(Time time, const JournalInput& input) {
   return parts_->group->add(AppendInput{time, encode_input(input)});
 }
 
@@ -134,6 +144,9 @@ Result<void> Store::for_each_live(const std::function<void(const LiveJob&)>& vis
 
 Result<JobRecord> Store::job(JobId id) { return parts_->reader->job(id, true); }
 Result<JobPage> Store::list(const JobQuery& query) { return parts_->reader->list(query); }
+Result<std::optional<std::string>> Store::setting(std::string_view name) {
+  return parts_->reader->setting(name);
+}
 const PhaseCounts& Store::counts() const { return parts_->writer->counters().by_phase; }
 Result<std::vector<StoredAttempt>> Store::attempts(JobId job) {
   return parts_->reader->attempts(job);

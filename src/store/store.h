@@ -48,6 +48,11 @@ class Store {
   /// `count` jobs with ids from `first`, which must not be below next_id(); array indices, if any,
   /// count up from the description's. They begin queued or held, as the spec says.
   Result<void> insert(JobId first, std::uint32_t count, JobDescription description, Time submitted);
+  /// The same with an environment that many jobs share; the description's own is ignored.
+  using Environment = std::shared_ptr<const std::string>;
+  static Environment share_environment(const std::vector<std::string>& variables);
+  Result<void> insert(JobId first, std::uint32_t count, JobDescription description,
+                      Environment environment, Time submitted);
 
   /// The jobs of a submission can be found again by its token, until the first is forgotten.
   Result<void> remember_token(uid_t user, std::string token, Submission submission);
@@ -56,8 +61,8 @@ class Store {
   /// Held or queued: after hold, release, the end of an attempt that is tried again, or a rerun of
   /// a job that had ended.
   Result<void> set_waiting(JobId job, bool held, Time not_before);
-  /// What it asks for has changed (all but `held`, which stays as submitted).
-  Result<void> set_spec(JobId job, JobSpec spec);
+  /// A waiting job has changed; `held` stays as submitted, and it may start from `spec.begin` on.
+  Result<void> amend(JobId job, JobSpec spec, std::string name, std::string command);
   /// It has devices: a new attempt, and the job is starting. Later fields of the record are
   /// ignored.
   Result<void> begin_attempt(StoredAttempt attempt);
@@ -79,11 +84,16 @@ class Store {
   const PhaseCounts& counts() const;
   Result<std::vector<StoredAttempt>> attempts(JobId job);
 
+  // --- settings: what the daemon was told and must still know after a restart
+
+  Result<void> set_setting(std::string name, std::string value);
+  Result<std::optional<std::string>> setting(std::string_view name);
+
   // --- the input journal
 
   /// The number of the next entry.
   std::uint64_t next_entry() const;
-  Result<void> append(Time time, const Input& input);
+  Result<void> append(Time time, const JournalInput& input);
   /// Up to `limit` entries from number `from` on; fewer only at the end.
   Result<std::vector<JournalEntry>> journal(std::uint64_t from, std::size_t limit);
   /// A Submitted entry needs its jobs: forget entries no later than the jobs they name.
@@ -94,7 +104,6 @@ class Store {
   explicit Store(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;
-  std::shared_ptr<const std::string> last_environment_;  // the next submission's is often the same
 };
 
 }  // namespace berth

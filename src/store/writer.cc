@@ -48,8 +48,10 @@ Result<void> Writer::prepare_statements() {
       *database_,
       {{insert_job_,
         "INSERT INTO jobs(id, state, user, submitted, attempt, priority, needs, held, expected, "
-        "time_limit, begins, not_before, retry, after, project, sweep, name, array_index) "
-        "VALUES(?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"},
+        "time_limit, begins, not_before, retry, after, warn_before, project, sweep, name, "
+        "array_index) "
+        "VALUES(?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+        "?17)"},
        {insert_details_, "INSERT INTO details VALUES(?1, ?2, ?3, ?4, ?5)"},
        {insert_label_, "INSERT INTO labels(label, job) VALUES(?1, ?2)"},
        {insert_token_, "INSERT INTO tokens(first, count, user, token) VALUES(?1, ?2, ?3, ?4)"},
@@ -59,9 +61,11 @@ Result<void> Writer::prepare_statements() {
         "code = NULL, signal = NULL, peak = NULL, gpu_time = NULL, energy = NULL, message = NULL "
         "WHERE id = ?1"},
        {read_needs_, "SELECT needs FROM jobs WHERE id = ?1"},
-       {set_spec_,
+       {amend_job_,
         "UPDATE jobs SET priority = ?2, needs = ?3, expected = ?4, time_limit = ?5, begins = ?6, "
-        "retry = ?7, after = ?8 WHERE id = ?1"},
+        "not_before = ?6, retry = ?7, after = ?8, warn_before = ?9, name = ?10 WHERE id = ?1"},
+       {amend_command_, "UPDATE details SET command = ?2 WHERE job = ?1"},
+       {set_setting_, "INSERT OR REPLACE INTO settings(name, value) VALUES(?1, ?2)"},
        {insert_attempt_,
         "INSERT INTO attempts(job, attempt, devices, begun, stdout, stderr) "
         "VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},

@@ -41,7 +41,8 @@ class Writer {
   Result<void> write(const InsertJobs& change);
   Result<void> write(const RememberToken& change);
   Result<void> write(const SetWaiting& change);
-  Result<void> write(const SetSpec& change);
+  Result<void> write(const Amend& change);
+  Result<void> write(const SetSetting& change);
   Result<void> write(const BeginAttempt& change);
   Result<void> write(const StartAttempt& change);
   Result<void> write(const EndAttempt& change);
@@ -67,7 +68,9 @@ class Writer {
   Statement read_phase_;
   Statement set_waiting_;
   Statement read_needs_;
-  Statement set_spec_;
+  Statement amend_job_;
+  Statement amend_command_;
+  Statement set_setting_;
   Statement insert_attempt_;
   Statement job_starting_;
   Statement start_attempt_;

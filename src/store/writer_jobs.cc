@@ -25,7 +25,8 @@ struct SpecColumns {
         after(encode_after(spec.after)),
         expected(unless(spec.expected.count(), kForever.count())),
         limit(unless(spec.limit.count(), kForever.count())),
-        begin(unless(spec.begin.time_since_epoch().count(), 0)) {}
+        begin(unless(spec.begin.time_since_epoch().count(), 0)),
+        warn_before(unless(spec.warn_before.count(), 0)) {}
 
   std::string needs;
   std::string retry;
@@ -33,6 +34,7 @@ struct SpecColumns {
   std::optional<std::int64_t> expected;
   std::optional<std::int64_t> limit;
   std::optional<std::int64_t> begin;
+  std::optional<std::int64_t> warn_before;
 };
 
 }  // namespace
@@ -88,12 +90,12 @@ Result<void> Writer::write(const InsertJobs& change) {
     if (array_index) {
       *array_index += i;
     }
-    if (Result<void> done =
-            insert_job_.run(id, static_cast<int>(phase), description.user,
-                            change.submitted.time_since_epoch().count(), spec.priority, *needs,
-                            spec.held, columns.expected, columns.limit, columns.begin,
-                            blob_unless_empty(columns.retry), blob_unless_empty(columns.after),
-                            *project, *sweep, std::string_view(description.name), array_index);
+    if (Result<void> done = insert_job_.run(
+            id, static_cast<int>(phase), description.user,
+            change.submitted.time_since_epoch().count(), spec.priority, *needs, spec.held,
+            columns.expected, columns.limit, columns.begin, blob_unless_empty(columns.retry),
+            blob_unless_empty(columns.after), columns.warn_before, *project, *sweep,
+            std::string_view(description.name), array_index);
         !done) {
       return done;
     }
@@ -113,7 +115,7 @@ Result<void> Writer::write(const InsertJobs& change) {
   return {};
 }
 
-Result<void> Writer::write(const SetSpec& change) {
+Result<void> Writer::write(const Amend& change) {
   read_needs_.start(change.job.value);
   const Result<bool> row = read_needs_.step();
   if (!row) {
@@ -130,9 +132,18 @@ Result<void> Writer::write(const SetSpec& change) {
     return Failure(needs.error());
   }
   interner_.drop(before);
-  return set_spec_.run(change.job.value, change.spec.priority, *needs, columns.expected,
-                       columns.limit, columns.begin, blob_unless_empty(columns.retry),
-                       blob_unless_empty(columns.after));
+  if (Result<void> done = amend_job_.run(
+          change.job.value, change.spec.priority, *needs, columns.expected, columns.limit,
+          columns.begin, blob_unless_empty(columns.retry), blob_unless_empty(columns.after),
+          columns.warn_before, std::string_view(change.name));
+      !done) {
+    return done;
+  }
+  return amend_command_.run(change.job.value, std::string_view(change.command));
+}
+
+Result<void> Writer::write(const SetSetting& change) {
+  return set_setting_.run(std::string_view(change.name), Blob{change.value});
 }
 
 Result<void> Writer::write(const ForgetJobs& change) {

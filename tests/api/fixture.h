@@ -181,7 +181,8 @@ class RawClient {
       if (*head) {
         const std::size_t length = head_only ? 0 : (*head)->length.value_or(0);
         if (text.size() >= (*head)->size + length) {
-          HttpReply out{(*head)->status, text.substr((*head)->size, length)};
+          HttpReply out{(*head)->status, text.substr((*head)->size, length),
+                        text.substr(0, (*head)->size)};
           text.erase(0, (*head)->size + length);
           return out;
         }

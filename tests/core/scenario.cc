@@ -72,6 +72,14 @@ class Scenario {
       const std::string why = describe(scheduler().explain(id(words.at(1)), now_), now_);
       const std::string wanted = line.substr(line.find(words.at(1)) + words[1].size() + 1);
       require(why.find(wanted) != std::string::npos, "the reason is: " + why);
+    } else if (verb == "forecast") {
+      const auto starts = scheduler().forecast(policy(), guess_, 100, now_);
+      const auto found = starts.find(id(words.at(1)));
+      const std::string actual =
+          found == starts.end()
+              ? "never"
+              : fmt::format("{:g}s", to_seconds(found->second.time_since_epoch()));
+      require(actual == words.at(2), "it is expected at " + actual);
     } else if (set_up(words)) {
       return;
     } else {
@@ -117,6 +125,8 @@ class Scenario {
       config_.placement = kNames.at(words.at(1));
     } else if (verb == "grace") {
       config_.grace = must(parse_duration(words.at(1)));
+    } else if (verb == "guess") {
+      guess_ = must(parse_duration(words.at(1)));
     } else if (verb == "cpus") {
       config_.limits.cpu_slots = static_cast<std::uint32_t>(std::stoul(words.at(1)));
     } else if (verb == "devices") {
@@ -155,6 +165,12 @@ class Scenario {
       scheduler().apply(Resume{});
     } else if (verb == "cancel") {
       return scheduler().apply(Cancel{id(words.at(1))}, now_);
+    } else if (verb == "edit") {
+      return scheduler().apply(Edit{id(words.at(1)), spec_of(words)}, now_);
+    } else if (verb == "lost") {
+      scheduler().apply(JobLost{id(words.at(1))}, now_);
+    } else if (verb == "remove") {
+      scheduler().apply(DeviceChanged{device(words.at(1)), DeviceHealth::Removed});
     } else if (verb == "hold") {
       return scheduler().apply(Hold{id(words.at(1))}, now_);
     } else if (verb == "release") {
@@ -181,9 +197,26 @@ class Scenario {
 
   Result<void> submit(const Words& words) {
     const std::string& name = words.at(1);
-    Submit command;
-    JobSpec& spec = command.spec;
+    Submit command{spec_of(words)};
     bool array = false;
+    for (const auto& [key, value] : key_values(words, 2)) {
+      if (key == "array") {
+        command.count = static_cast<std::uint32_t>(std::stoul(value));
+        array = true;
+      }
+    }
+    const Result<JobId> first = scheduler().apply(command, now_);
+    if (!first) {
+      return Failure(first.error());
+    }
+    for (std::uint32_t i = 0; i < command.count; ++i) {
+      remember(array ? fmt::format("{}.{}", name, i) : name, JobId{first->value + i});
+    }
+    return {};
+  }
+
+  JobSpec spec_of(const Words& words) {
+    JobSpec spec;
     for (const auto& [key, value] : key_values(words, 2)) {
       if (key == "gpus") {
         spec.needs.gpus = static_cast<std::uint32_t>(std::stoul(value));
@@ -213,23 +246,17 @@ class Scenario {
         spec.needs.model = value;
       } else if (key == "held") {
         spec.held = true;
-      } else if (key == "array") {
-        command.count = static_cast<std::uint32_t>(std::stoul(value));
-        array = true;
       } else if (key == "after") {
         spec.after = dependencies(value);
-      } else {
+      } else if (key == "warn") {
+        spec.warn_before = must(parse_duration(value));
+      } else if (key == "requeue") {
+        spec.retry.when_lost = true;
+      } else if (key != "array") {
         throw Mistake{"unknown option " + key};
       }
     }
-    const Result<JobId> first = scheduler().apply(command, now_);
-    if (!first) {
-      return Failure(first.error());
-    }
-    for (std::uint32_t i = 0; i < command.count; ++i) {
-      remember(array ? fmt::format("{}.{}", name, i) : name, JobId{first->value + i});
-    }
-    return {};
+    return spec;
   }
 
   std::vector<Dependency> dependencies(const std::string& value) {
@@ -277,6 +304,7 @@ class Scenario {
   std::string words_for(const StopJob& stop) {
     return fmt::format("{} {}", stop.how == StopJob::How::Ask ? "stop" : "kill", name(stop.job));
   }
+  std::string words_for(const WarnJob& warn) { return "warn " + name(warn.job); }
   std::string words_for(const JobEnded& end) {
     return fmt::format("end {} {}", name(end.job), state_name(scheduler().find(end.job)->state));
   }
@@ -308,17 +336,18 @@ class Scenario {
 
   Scheduler& scheduler() {
     if (scheduler_ == nullptr) {
-      scheduler_ = std::make_unique<Scheduler>(
-          policy_name_ == "priority" ? make_priority(priority_) : must_policy(policy_name_),
-          config_);
+      scheduler_ = std::make_unique<Scheduler>(policy(), config_);
     }
     return *scheduler_;
   }
 
-  static std::unique_ptr<Policy> must_policy(const std::string& name) {
-    auto policy = make_policy(name);
-    require(policy.has_value(), "no such policy");
-    return std::move(*policy);
+  std::unique_ptr<Policy> policy() const {
+    if (policy_name_ == "priority") {
+      return make_priority(priority_);
+    }
+    auto made = make_policy(policy_name_);
+    require(made.has_value(), "no such policy");
+    return std::move(*made);
   }
 
   void remember(const std::string& name, JobId job) {
@@ -339,6 +368,7 @@ class Scenario {
   std::string policy_name_ = "priority";
   PriorityOptions priority_;
   Scheduler::Config config_;
+  Duration guess_ = kForever;
   std::unique_ptr<Scheduler> scheduler_;
   Time now_{};
   std::map<std::string, JobId> ids_;

@@ -218,7 +218,7 @@ class RandomWorld {
     for (const JobId job : submitted_) {
       (void)scheduler_->apply(Release{job}, now_).has_value();
     }
-    while (scheduler_->waiting() + scheduler_->running() > 0) {
+    while (scheduler_->waiting() > 0 || !scheduler_->running().empty()) {
       if (std::string problem = step(); !problem.empty()) {
         return "at the end: " + problem;
       }

@@ -96,7 +96,7 @@ inline std::string text(const JobDescription& job) {
       text(job.spec), job.name, job.project, job.command, job.directory, job.environment,
       job.output, job.error, job.labels, job.sweep, job.parameters,
       job.array_index ? std::to_string(*job.array_index) : "none", job.warning_signal,
-      job.warning_before.count(), job.requeue_when_lost, job.user);
+      job.spec.warn_before.count(), job.spec.retry.when_lost, job.user);
 }
 
 inline std::string text(const std::optional<Ending>& end) {

@@ -23,10 +23,24 @@ T any(Random& random) {
   }
 }
 
-Input any_input(Random& random) {
+JobSpec any_spec(Random& random) {
+  JobSpec spec;
+  spec.needs.gpus = any<std::uint32_t>(random);
+  spec.needs.only = {"0", "GPU-ü"};
+  spec.priority = any<std::int32_t>(random);
+  spec.expected = Duration(any<std::int64_t>(random));
+  spec.limit = Duration(any<std::int64_t>(random));
+  spec.warn_before = Duration(any<std::int64_t>(random));
+  spec.begin = Time(Duration(any<std::int64_t>(random)));
+  spec.retry.most = any<std::uint16_t>(random);
+  spec.retry.when_lost = random.below(2) == 0;
+  return spec;
+}
+
+JournalInput any_input(Random& random) {
   const JobId job{any<std::uint64_t>(random)};
   const DeviceId device{any<std::uint32_t>(random)};
-  const std::vector<Input> all = {
+  const std::vector<JournalInput> all = {
       Submitted{job, any<std::uint32_t>(random)},
       Cancel{job},
       Hold{job},
@@ -42,8 +56,16 @@ Input any_input(Random& random) {
                    std::string(random.below(300), 'm'),
                    Bytes{any<std::int64_t>(random)},
                    {any<std::uint16_t>(random), 0, any<std::uint16_t>(random)}}},
-      Stepped{}};
-  EXPECT_EQ(all.size(), std::variant_size_v<Input>);
+      Stepped{},
+      JobLost{job},
+      Restarted{"priority"},
+      Restored{job, any<std::uint32_t>(random), random.below(2) == 0,
+               Time(Duration(any<std::int64_t>(random))), any<std::uint16_t>(random),
+               random.below(2) == 0
+                   ? std::optional<Running>()
+                   : Running{{device, DeviceId{1}}, Time(Duration(any<std::int64_t>(random)))}},
+      Edited{job, any_spec(random), any_spec(random)}};
+  EXPECT_EQ(all.size(), std::variant_size_v<JournalInput>);
   return all[random.below(all.size())];
 }
 
@@ -69,21 +91,37 @@ struct Show {
   std::string operator()(const Hold& i) const { return std::to_string(i.job.value); }
   std::string operator()(const Release& i) const { return std::to_string(i.job.value); }
   std::string operator()(const JobStarted& i) const { return std::to_string(i.job.value); }
+  std::string operator()(const JobLost& i) const { return std::to_string(i.job.value); }
+  std::string operator()(const Restarted& i) const { return i.policy; }
+  std::string operator()(const Restored& i) const {
+    std::string shown = fmt::format("{} {} {} {} {}", i.first.value, i.count, i.held,
+                                    i.not_before.time_since_epoch().count(), i.attempt);
+    if (i.running) {
+      shown += fmt::format(" since {}", i.running->since.time_since_epoch().count());
+      for (const DeviceId device : i.running->devices) {
+        shown += fmt::format(" {}", device.value);
+      }
+    }
+    return shown;
+  }
+  std::string operator()(const Edited& i) const {
+    return fmt::format("{} {} {}", i.job.value, text(i.before), text(i.after));
+  }
   std::string operator()(const Pause&) const { return ""; }
   std::string operator()(const Resume&) const { return ""; }
   std::string operator()(const Stepped&) const { return ""; }
 };
 
-std::string text(const Input& input) {
+std::string text(const JournalInput& input) {
   return fmt::format("{}: {}", input.index(), std::visit(Show{}, input));
 }
 
 TEST(JournalTest, InputsComeBackAndDamageIsSeen) {
   Random random(11);
   for (int i = 0; i < 5000; ++i) {
-    const Input input = any_input(random);
+    const JournalInput input = any_input(random);
     const std::string bytes = encode_input(input);
-    const std::optional<Input> back = decode_input(bytes);
+    const std::optional<JournalInput> back = decode_input(bytes);
     ASSERT_TRUE(back) << text(input);
     ASSERT_EQ(text(*back), text(input));
     EXPECT_FALSE(decode_input(bytes.substr(0, bytes.size() - 1)));
@@ -106,7 +144,7 @@ TEST_F(StoreTest, JournalIsReadInOrderAndCut) {
   std::vector<std::pair<Time, std::string>> written;
   for (int i = 0; i < 1000; ++i) {
     const Time time(Duration(any<std::int64_t>(random)));
-    const Input input = any_input(random);
+    const JournalInput input = any_input(random);
     EXPECT_EQ(store_->next_entry(), written.size() + 1);
     ASSERT_TRUE(store_->append(time, input));
     written.emplace_back(time, text(input));

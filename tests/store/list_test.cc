@@ -58,11 +58,11 @@ TEST_F(ListTest, EachFilter) {
       {JobId{7}, JobId{100}}, {JobId{2}, JobId{3}}, {JobId{3}, JobId{3}}, {JobId{5}, JobId{4}}};
   EXPECT_EQ(matching(filter), (Ids{2, 3, 7, 8}));
   filter = {};
-  filter.name = "train-*";
+  filter.names = {"train-*"};
   EXPECT_EQ(matching(filter), (Ids{1, 2, 3, 4}));
-  filter.name = "*[l-n]?5";
+  filter.names = {"*[l-n]?5"};
   EXPECT_EQ(matching(filter), Ids{});
-  filter.name = "?val[5-6]";
+  filter.names = {"?val[5-6]"};
   EXPECT_EQ(matching(filter), (Ids{5, 6}));
   filter = {};
   filter.project = "even";
@@ -140,7 +140,7 @@ TEST_F(ListTest, PagesAddUpToThePlainWalk) {
       const std::uint64_t first = random.below(300);
       filter.ids.push_back({JobId{first}, JobId{first + random.below(150)}});
     }
-    filter.name = maybe() ? "[ab]" : "";
+    filter.names = maybe() ? std::vector<std::string>{"[ab]", "c"} : std::vector<std::string>{};
     filter.project = maybe() ? std::optional(random.below(2) == 0 ? "p" : "") : std::nullopt;
     filter.sweep = maybe() ? std::optional(random.below(2) == 0 ? "s" : "") : std::nullopt;
     filter.user = maybe() ? std::optional<uid_t>(1) : std::nullopt;
@@ -158,7 +158,11 @@ TEST_F(ListTest, PagesAddUpToThePlainWalk) {
       if ((filter.phases.empty() ||
            std::count(filter.phases.begin(), filter.phases.end(), job.phase)) &&
           (filter.ids.empty() || std::any_of(filter.ids.begin(), filter.ids.end(), in)) &&
-          (filter.name.empty() || ::fnmatch(filter.name.c_str(), d.name.c_str(), 0) == 0) &&
+          (filter.names.empty() || std::any_of(filter.names.begin(), filter.names.end(),
+                                               [&](const std::string& name) {
+                                                 return ::fnmatch(name.c_str(), d.name.c_str(),
+                                                                  0) == 0;
+                                               })) &&
           (!filter.project || *filter.project == d.project) &&
           (!filter.sweep || *filter.sweep == d.sweep) && (!filter.user || *filter.user == d.user) &&
           (filter.labels.empty() || d.labels.at("l") == "x") &&

@@ -28,8 +28,8 @@ JobDescription extreme_job() {
   job.parameters = {{"lr", "1e-3"}, {"", "x"}};
   job.array_index = std::numeric_limits<std::uint32_t>::max();
   job.warning_signal = 64;
-  job.warning_before = Duration::max();
-  job.requeue_when_lost = true;
+  job.spec.warn_before = Duration::max();
+  job.spec.retry.when_lost = true;
   job.user = std::numeric_limits<uid_t>::max();
   job.spec.needs = {0,        1000,           Bytes{std::numeric_limits<std::int64_t>::max()},
                     "A10",    {"0", "GPU-1"}, {""},
@@ -135,7 +135,7 @@ TEST_F(StoreTest, AJobsLifeWithARetry) {
   JobSpec grown = store_->job(id)->description.spec;
   grown.needs.memory = gibibytes(8);
   grown.priority = 3;
-  ASSERT_TRUE(store_->set_spec(id, grown));
+  ASSERT_TRUE(store_->amend(id, grown, "renamed", "echo amended"));
   ASSERT_TRUE(store_->commit());
 
   StoredAttempt second{id, 2, {}, at(21), kNever, 0, "/logs/2.out", "", {}};
@@ -154,6 +154,8 @@ TEST_F(StoreTest, AJobsLifeWithARetry) {
   EXPECT_EQ(record.attempt, 2);
   EXPECT_EQ(text(record.ending), text(second.ending));
   EXPECT_EQ(text(record.description.spec), text(grown));
+  EXPECT_EQ(record.description.name, "renamed");
+  EXPECT_EQ(record.description.command, "echo amended");
   const std::vector<StoredAttempt> attempts = *store_->attempts(id);
   ASSERT_EQ(attempts.size(), 2u);
   EXPECT_EQ(text(attempts[0]), text(first));
@@ -170,7 +172,7 @@ TEST_F(StoreTest, WrongChangesAreRefusedAndLeaveNothing) {
   const std::string before = text(*store_->job(id));
   const JobId none{77};
   EXPECT_EQ(store_->set_waiting(none, true, at(0)).error().code, ErrorCode::NotFound);
-  EXPECT_EQ(store_->set_spec(none, {}).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(store_->amend(none, {}, "", "").error().code, ErrorCode::NotFound);
   EXPECT_EQ(store_->begin_attempt({none, 1, {}, at(0), at(0), 0, "", "", {}}).error().code,
             ErrorCode::NotFound);
   EXPECT_EQ(store_->start_attempt(id, 1, 1, at(0)).error().code, ErrorCode::NotFound);

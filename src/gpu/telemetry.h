@@ -1,4 +1,4 @@
-// Telemetry: readings of the devices while a run goes on. A thread samples and works out whose
+// Telemetry: readings of the devices while jobs run. A thread samples and works out whose
 // memory it is; the loop is woken by event_fd() and takes the newest reading. The scheduling path
 // never waits.
 #pragma once

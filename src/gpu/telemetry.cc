@@ -1,4 +1,4 @@
-#include "run/telemetry.h"
+#include "gpu/telemetry.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>

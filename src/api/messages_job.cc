@@ -1,0 +1,355 @@
+// Jobs as JSON and back.
+#include <fmt/format.h>
+
+#include "api/messages_json.h"
+
+namespace berth {
+namespace {
+
+Json needs_json(const Needs& needs) {
+  Json json;
+  json["gpus"] = needs.gpus;
+  if (needs.memory > Bytes{}) {
+    json["mem"] = needs.memory.count;
+  }
+  if (needs.share > 0) {
+    json["share"] = needs.share;
+  }
+  if (!needs.model.empty()) {
+    json["model"] = needs.model;
+  }
+  for (const auto& [key, names] :
+       {std::pair{"only", &needs.only}, {"exclude", &needs.exclude}, {"prefer", &needs.prefer}}) {
+    if (!names->empty()) {
+      json[key] = *names;
+    }
+  }
+  return json;
+}
+
+std::string_view word_for(Dependency::When when) {
+  switch (when) {
+    case Dependency::When::Ok:
+      return "ok";
+    case Dependency::When::Any:
+      return "any";
+    case Dependency::When::NotOk:
+      return "notok";
+  }
+  return "";
+}
+
+/// Collects the first thing that is wrong, so that reading a field stays one line.
+class FieldReader {
+ public:
+  explicit FieldReader(const Json& json) : json_(json) {}
+
+  const Error* error() const { return error_ ? &*error_ : nullptr; }
+
+  void text(const char* key, std::string& out) {
+    if (const Json* field = find(key)) {
+      if (field->is_string()) {
+        out = field->get<std::string>();
+      } else {
+        wrong(key, "a text");
+      }
+    }
+  }
+
+  template <class T>
+  void number(const char* key, T& out, std::int64_t least, std::int64_t most) {
+    if (const Json* field = find(key)) {
+      if (!field->is_number_integer() || field->get<std::int64_t>() < least ||
+          field->get<std::int64_t>() > most) {
+        wrong(key, fmt::format("a whole number from {} to {}", least, most));
+      } else {
+        out = static_cast<T>(field->get<std::int64_t>());
+      }
+    }
+  }
+
+  void seconds(const char* key, Duration& out) {
+    constexpr double kMost = 9e9;
+    if (const Json* field = find(key)) {
+      if (!field->is_number() || field->get<double>() < 0 || field->get<double>() > kMost) {
+        wrong(key, "a number of seconds");
+      } else {
+        out = Duration(static_cast<std::int64_t>(field->get<double>() * 1e9));
+      }
+    }
+  }
+
+  void flag(const char* key, bool& out) {
+    if (const Json* field = find(key)) {
+      if (field->is_boolean()) {
+        out = field->get<bool>();
+      } else {
+        wrong(key, "true or false");
+      }
+    }
+  }
+
+  void texts(const char* key, std::vector<std::string>& out) {
+    if (const Json* field = find(key)) {
+      out.clear();
+      if (!field->is_array()) {
+        return wrong(key, "a list of texts");
+      }
+      for (const Json& item : *field) {
+        if (!item.is_string()) {
+          return wrong(key, "a list of texts");
+        }
+        out.push_back(item.get<std::string>());
+      }
+    }
+  }
+
+  void pairs(const char* key, std::map<std::string, std::string>& out) {
+    if (const Json* field = find(key)) {
+      out.clear();
+      if (!field->is_object()) {
+        return wrong(key, "an object of texts");
+      }
+      for (const auto& [name, value] : field->items()) {
+        if (!value.is_string()) {
+          return wrong(key, "an object of texts");
+        }
+        out[name] = value.get<std::string>();
+      }
+    }
+  }
+
+  void wrong(const char* key, std::string_view wanted) {
+    if (!error_) {
+      error_ = Error{ErrorCode::Usage, fmt::format("{} must be {}", key, wanted)};
+    }
+  }
+
+ private:
+  const Json* find(const char* key) const {
+    const auto found = json_.find(key);
+    return found == json_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  const Json& json_;
+  std::optional<Error> error_;
+};
+
+/// "ok:12", "any:13", "notok:14", or just "12".
+std::optional<std::pair<Dependency::When, std::uint64_t>> read_after(const std::string& word) {
+  const std::size_t colon = word.find(':');
+  const std::string_view when =
+      colon == std::string::npos ? "ok" : std::string_view(word).substr(0, colon);
+  const Result<std::int64_t> number =
+      parse_integer(colon == std::string::npos ? word : word.substr(colon + 1), "the job");
+  if (!number || *number < 0) {
+    return std::nullopt;
+  }
+  for (const Dependency::When known :
+       {Dependency::When::Ok, Dependency::When::Any, Dependency::When::NotOk}) {
+    if (when == word_for(known)) {
+      return std::pair(known, static_cast<std::uint64_t>(*number));
+    }
+  }
+  return std::nullopt;
+}
+
+void read_dependencies(FieldReader& reader, std::vector<Dependency>& after) {
+  std::vector<std::string> words;
+  reader.texts("after", words);
+  if (!words.empty()) {
+    after.clear();
+  }
+  for (const std::string& word : words) {
+    const auto dependency = read_after(word);
+    if (!dependency || dependency->second == 0) {
+      return reader.wrong("after", "a list such as [\"ok:12\", \"any:13\"]");
+    }
+    after.push_back({JobId{dependency->second}, dependency->first});
+  }
+}
+
+void read_causes(FieldReader& reader, RetryRule& retry) {
+  std::vector<std::string> causes{"?"};
+  reader.texts("retry_on", causes);
+  if (causes == std::vector<std::string>{"?"}) {
+    return;  // not given
+  }
+  retry.on_failure = false;
+  retry.on_time_limit = false;
+  for (const std::string& cause : causes) {
+    if (cause == "failed") {
+      retry.on_failure = true;
+    } else if (cause == "timed_out") {
+      retry.on_time_limit = true;
+    } else {
+      return reader.wrong("retry_on", "a list of failed and timed_out");
+    }
+  }
+}
+
+}  // namespace
+
+Json description_json(const JobDescription& job) {
+  const JobSpec& spec = job.spec;
+  Json json = needs_json(spec.needs);
+  const auto text = [&](const char* key, const std::string& value) {
+    if (!value.empty()) {
+      json[key] = value;
+    }
+  };
+  text("name", job.name);
+  text("project", job.project);
+  text("command", job.command);
+  text("directory", job.directory);
+  text("output", job.output);
+  text("error", job.error);
+  text("sweep", job.sweep);
+  if (spec.priority != 0) {
+    json["priority"] = spec.priority;
+  }
+  if (spec.limit != kForever) {
+    json["timeout_s"] = to_seconds(spec.limit);
+  }
+  if (spec.expected != kForever) {
+    json["expected_s"] = to_seconds(spec.expected);
+  }
+  if (spec.begin != Time{}) {
+    json["begin"] = to_seconds(spec.begin.time_since_epoch());
+  }
+  if (spec.retry.most > 0) {
+    json["retries"] = spec.retry.most;
+    json["backoff_s"] = to_seconds(spec.retry.backoff);
+    json["retry_on"] = Json::array();
+    if (spec.retry.on_failure) {
+      json["retry_on"].push_back("failed");
+    }
+    if (spec.retry.on_time_limit) {
+      json["retry_on"].push_back("timed_out");
+    }
+  }
+  for (const Dependency& after : spec.after) {
+    json["after"].push_back(fmt::format("{}:{}", word_for(after.when), after.job.value));
+  }
+  if (spec.held) {
+    json["held"] = true;
+  }
+  if (!job.labels.empty()) {
+    json["labels"] = job.labels;
+  }
+  if (!job.parameters.empty()) {
+    json["parameters"] = job.parameters;
+  }
+  if (job.array_index) {
+    json["array_index"] = *job.array_index;
+  }
+  if (job.warning_signal != 0) {
+    json["warning_signal"] = job.warning_signal;
+    json["warning_before_s"] = to_seconds(spec.warn_before);
+  }
+  if (spec.retry.when_lost) {
+    json["requeue_when_lost"] = true;
+  }
+  if (!job.environment.empty()) {
+    json["environment"] = job.environment;
+  }
+  return json;
+}
+
+Result<void> read_description(const Json& json, JobDescription& job) {
+  if (!json.is_object()) {
+    return fail(ErrorCode::Usage, "it must be an object");
+  }
+  FieldReader reader(json);
+  JobSpec& spec = job.spec;
+  reader.number("gpus", spec.needs.gpus, 0, 1'000'000);
+  reader.number("mem", spec.needs.memory.count, 0, std::int64_t{1} << 60);
+  reader.number("share", spec.needs.share, 0, kWholeShare);
+  reader.text("model", spec.needs.model);
+  reader.texts("only", spec.needs.only);
+  reader.texts("exclude", spec.needs.exclude);
+  reader.texts("prefer", spec.needs.prefer);
+  reader.text("name", job.name);
+  reader.text("project", job.project);
+  reader.text("command", job.command);
+  reader.text("directory", job.directory);
+  reader.text("output", job.output);
+  reader.text("error", job.error);
+  reader.text("sweep", job.sweep);
+  reader.number("priority", spec.priority, -kMostPriority, kMostPriority);
+  reader.seconds("timeout_s", spec.limit);
+  reader.seconds("expected_s", spec.expected);
+  Duration begin = spec.begin.time_since_epoch();
+  reader.seconds("begin", begin);
+  spec.begin = Time(begin);
+  reader.number("retries", spec.retry.most, 0, 10'000);
+  reader.seconds("backoff_s", spec.retry.backoff);
+  read_causes(reader, spec.retry);
+  read_dependencies(reader, spec.after);
+  reader.flag("held", spec.held);
+  reader.pairs("labels", job.labels);
+  reader.pairs("parameters", job.parameters);
+  std::uint32_t index = job.array_index.value_or(0);
+  if (json.contains("array_index")) {
+    reader.number("array_index", index, 0, 1'000'000'000);
+    job.array_index = index;
+  }
+  reader.number("warning_signal", job.warning_signal, 0, 64);
+  reader.seconds("warning_before_s", spec.warn_before);
+  reader.flag("requeue_when_lost", spec.retry.when_lost);
+  reader.texts("environment", job.environment);
+  if (const Error* error = reader.error()) {
+    return Failure(*error);
+  }
+  return {};
+}
+
+Json submitted_json(const SubmittedJob& job) {
+  Json json = description_json(job.description);
+  if (job.count != 1) {
+    json["array"] = job.count;
+  }
+  for (const LocalDependency& follows : job.follows) {
+    json["follows"].push_back(fmt::format("{}:{}", word_for(follows.when), follows.position));
+  }
+  return json;
+}
+
+Result<void> read_submitted(const Json& json, SubmittedJob& job, std::size_t position) {
+  if (Result<void> read = read_description(json, job.description); !read) {
+    return read;
+  }
+  FieldReader reader(json);
+  reader.number("array", job.count, 1, kMostInArray);
+  if (job.count != 1 && !job.description.array_index) {
+    job.description.array_index = 0;
+  }
+  std::vector<std::string> words;
+  reader.texts("follows", words);
+  for (const std::string& word : words) {
+    const std::optional<std::pair<Dependency::When, std::uint64_t>> follows = read_after(word);
+    if (!follows || follows->second >= position) {
+      reader.wrong("follows", "a list of earlier jobs of this submission, such as [\"ok:0\"]");
+      break;
+    }
+    job.follows.push_back({follows->second, follows->first});
+  }
+  if (const Error* error = reader.error()) {
+    return Failure(*error);
+  }
+  return {};
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<Json> parse_object(std::string_view text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object()) {
+    return fail(ErrorCode::Usage, "the body is not a JSON object");
+  }
+  return json;
+}
+
+}  // namespace berth

@@ -1,0 +1,28 @@
+// How jobs look in JSON, for the files that write and read messages. Heavy: for those alone.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "api/messages.h"
+
+namespace berth {
+
+using Json = nlohmann::ordered_json;
+
+/// What a user typed need not be UTF-8; JSON must be.
+std::string text_of(const Json& json);
+/// An object, or an error.
+Result<Json> parse_object(std::string_view text);
+
+/// Only what differs from a job about which nothing was said.
+Json description_json(const JobDescription& job);
+/// Over what `job` says already; an error names the field.
+Result<void> read_description(const Json& json, JobDescription& job);
+/// The same with what only submissions know: arrays, and the jobs of the same submission.
+Json submitted_json(const SubmittedJob& job);
+/// `position` is that of the job in its submission, from 0.
+Result<void> read_submitted(const Json& json, SubmittedJob& job, std::size_t position);
+
+}  // namespace berth

@@ -1,0 +1,33 @@
+// Sending jobs to the daemon, and following one to its end.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "api/messages.h"
+
+namespace berth {
+
+/// Starts a daemon where none runs.
+Result<SubmitReply> send_submission(const SubmitRequest& submission);
+
+/// "12", or "12-40".
+std::string job_range(const SubmitReply& reply);
+
+/// Which part of the output of a job to print.
+struct LogWish {
+  std::uint64_t job = 0;
+  std::int64_t attempt = 0;  // 0: the newest, and with `follow` those after it, too
+  std::int64_t tail = -1;    // only the last so many lines of what is there; -1: all
+  bool errors = false;       // what went to its error output, where that is apart
+  bool follow = false;       // until the job has ended
+};
+
+/// Gives out what the job has written, piece by piece.
+Result<void> read_log(const LogWish& wish, const std::function<void(std::string_view)>& print);
+
+/// Prints the job's output as it comes; the exit code of the job, as a shell would have it.
+Result<int> follow_job(std::uint64_t job);
+
+}  // namespace berth

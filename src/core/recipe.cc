@@ -1,0 +1,51 @@
+#include "core/recipe.h"
+
+namespace berth {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+/// The end of the number that starts at `at`: digits, a fraction, an exponent.
+std::size_t number_end(const std::string& text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) {
+    ++end;
+  }
+  if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) {
+    std::size_t digits = end + 1;
+    digits += digits < text.size() && (text[digits] == '-' || text[digits] == '+') ? 1 : 0;
+    if (digits < text.size() && is_digit(text[digits])) {
+      while (digits < text.size() && is_digit(text[digits])) {
+        ++digits;
+      }
+      return digits;
+    }
+  }
+  return end;
+}
+
+}  // namespace
+
+std::string recipe_of(const JobDescription& job) {
+  const std::string& command = job.command;
+  std::string recipe = job.project + '\n';
+  for (std::size_t i = 0; i < command.size();) {
+    // A digit inside a word belongs to its name: resnet50 is not resnet101.
+    if (is_digit(command[i]) && (i == 0 || !is_letter(command[i - 1]))) {
+      recipe += '#';
+      i = number_end(command, i);
+    } else {
+      recipe += command[i];
+      ++i;
+      while (i < command.size() && is_letter(command[i - 1]) && is_digit(command[i])) {
+        do {
+          recipe += command[i++];
+        } while (i < command.size() && is_digit(command[i]));
+      }
+    }
+  }
+  return recipe;
+}
+
+}  // namespace berth

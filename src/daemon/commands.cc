@@ -1,0 +1,254 @@
+// Commands on jobs that are there already.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "daemon/daemon.h"
+#include "daemon/replies.h"
+#include "daemon/selector.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kBatch = 2000;
+constexpr std::size_t kMostReasons = 10;
+
+struct Verb {
+  std::string_view name;
+  std::vector<JobPhase> phases;  // of the jobs that a choice by anything but numbers means
+};
+
+const std::vector<Verb>& verbs() {
+  using enum JobPhase;
+  static const std::vector<Verb> kVerbs = {
+      {"kill", {Held, Queued, Starting, Running}},
+      {"signal", {Running}},
+      {"hold", {Queued}},
+      {"release", {Held}},
+      {"pause", {Running}},
+      {"resume", {Running}},
+      {"rerun", {Succeeded, Failed, Cancelled, TimedOut, Oom, Lost}},
+      {"edit", {Held, Queued}},
+  };
+  return kVerbs;
+}
+
+}  // namespace
+
+struct Daemon::Batch {
+  std::string verb;
+  std::string body;
+  int signal = 0;
+  Peer peer;
+  JobQuery query;
+  bool single = false;  // one job was named: what is wrong with it is the answer
+  std::uint64_t done = 0;
+  std::uint64_t refused = 0;
+  std::vector<Error> reasons;
+  Reply reply;
+};
+
+void Daemon::command(HttpRequest request, Reply reply, std::string_view name) {
+  if (name == "forget") {
+    return answer(std::move(reply), forget(request));
+  }
+  const auto verb = std::find_if(verbs().begin(), verbs().end(),
+                                 [&](const Verb& known) { return known.name == name; });
+  if (verb == verbs().end()) {
+    return answer(std::move(reply), not_found(fmt::format("command {}", name)));
+  }
+  const auto words = request.parameters("select");
+  Result<JobFilter> filter = parse_selector(words);
+  if (!filter || words.empty()) {
+    return answer(std::move(reply),
+                  failed(filter ? Error{ErrorCode::Usage, "say which jobs"} : filter.error()));
+  }
+  const Result<std::int64_t> signal =
+      parse_integer(request.parameter("signal").value_or("0"), "signal");
+  if (!signal || *signal < 0 || *signal > 64 || (name == "signal" && *signal == 0)) {
+    return answer(std::move(reply), failed({ErrorCode::Usage, "signal must be from 1 to 64"}));
+  }
+  auto batch = std::make_shared<Batch>();
+  batch->verb = name;
+  batch->body = std::move(request.body);
+  batch->signal = static_cast<int>(*signal);
+  batch->peer = request.peer;
+  batch->single =
+      words.size() == 1 && filter->ids.size() == 1 && filter->ids[0].first == filter->ids[0].last;
+  batch->query.filter = std::move(*filter);
+  batch->query.limit = kBatch;
+  if (batch->query.filter.ids.empty() && batch->query.filter.phases.empty()) {
+    batch->query.filter.phases = verb->phases;
+  }
+  batch->reply = std::move(reply);
+  continue_batch(batch);
+}
+
+void Daemon::continue_batch(const std::shared_ptr<Batch>& batch) {
+  const Result<JobPage> page = store_->list(batch->query);
+  if (!page) {
+    return answer(std::move(batch->reply), failed(page.error()));
+  }
+  for (const JobRecord& job : page->jobs) {
+    const Result<void> done =
+        may_change(batch->peer, job.description.user)
+            ? act(*batch, job)
+            : fail(ErrorCode::Refused, fmt::format("job {} is another user's", job.id.value));
+    if (done) {
+      ++batch->done;
+      events_->job_changed(job.id);
+      continue;
+    }
+    ++batch->refused;
+    if (batch->reasons.size() < kMostReasons) {
+      batch->reasons.push_back(done.error());
+    }
+  }
+  if (!page->next) {
+    return finish_batch(*batch);
+  }
+  // Others get their turn first.
+  batch->query.after = page->next;
+  loop_.post([this, batch] { continue_batch(batch); });
+}
+
+void Daemon::finish_batch(Batch& batch) {
+  if (batch.done == 0 && batch.refused == 0) {
+    return answer(
+        std::move(batch.reply),
+        failed(batch.single
+                   ? Error{ErrorCode::NotFound,
+                           fmt::format("there is no job {}", batch.query.filter.ids[0].first.value)}
+                   : Error{ErrorCode::NotFound,
+                           fmt::format("there is no job to {} among those", batch.verb)}));
+  }
+  if (batch.single && batch.refused > 0) {
+    return answer(std::move(batch.reply), failed(batch.reasons[0]));
+  }
+  std::vector<std::string> reasons;
+  for (const Error& error : batch.reasons) {
+    reasons.push_back(quote(error.message));
+  }
+  answer(std::move(batch.reply),
+         json(fmt::format(R"({{"version":1,"done":{},"refused":{},"reasons":[{}]}})", batch.done,
+                          batch.refused, fmt::join(reasons, ","))));
+}
+
+Result<void> Daemon::act(Batch& batch, const JobRecord& job) {
+  const Time at = now();
+  const std::string& verb = batch.verb;
+  const auto apply = [&](const auto& input) -> Result<void> {
+    Result<void> done = scheduler_->apply(input, at);
+    if (done) {
+      journal(input, at);
+    }
+    return done;
+  };
+  if (verb == "rerun") {
+    return rerun(job, at);
+  }
+  if (!is_live(job.phase)) {
+    return fail(ErrorCode::Refused,
+                fmt::format("job {} has already ended: {}", job.id.value, phase_name(job.phase)));
+  }
+  if (verb == "kill") {
+    return apply(Cancel{job.id});
+  }
+  if (verb == "hold" || verb == "release") {
+    Result<void> done = verb == "hold" ? apply(Hold{job.id}) : apply(Release{job.id});
+    if (done) {
+      check(store_->set_waiting(job.id, verb == "hold", job.not_before));
+    }
+    return done;
+  }
+  if (verb == "edit") {
+    return edit(job, batch.body, at);
+  }
+  if (job.phase != JobPhase::Running) {
+    return fail(ErrorCode::Refused,
+                fmt::format("job {} is {}, not running", job.id.value, phase_name(job.phase)));
+  }
+  after_commit([this, id = job.id, verb, signal = batch.signal] {
+    if (verb == "signal") {
+      runner_->send(id, signal);
+    } else {
+      runner_->pause(id, verb == "pause");
+    }
+  });
+  return {};
+}
+
+/// Back to the queue, at its end; the attempts that it has had stay on record.
+Result<void> Daemon::rerun(const JobRecord& job, Time at) {
+  if (is_live(job.phase)) {
+    return fail(ErrorCode::Refused, fmt::format("job {} has not ended yet: it is {}", job.id.value,
+                                                phase_name(job.phase)));
+  }
+  JobSpec spec = job.description.spec;
+  spec.after.clear();  // they were met once
+  spec.begin = {};
+  spec.held = false;
+  if (Result<void> checked = scheduler_->check_submission(spec); !checked) {
+    return checked;
+  }
+  scheduler_->apply(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
+  journal(Restored{job.id, 1, false, {}, job.attempt, std::nullopt}, at);
+  check(store_->set_waiting(job.id, false, {}));
+  return {};
+}
+
+Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, Time at) {
+  JobDescription edited = job.description;
+  edited.spec.begin = std::max(edited.spec.begin, job.not_before);
+  const JobSpec before = edited.spec;
+  if (Result<void> read = read_edit(changes, edited); !read) {
+    return read;
+  }
+  if (Result<void> done = scheduler_->apply(Edit{job.id, edited.spec}, at); !done) {
+    return done;
+  }
+  journal(Edited{job.id, before, edited.spec}, at);
+  check(store_->amend(job.id, edited.spec, edited.name, edited.command));
+  return {};
+}
+
+HttpResponse Daemon::forget(const HttpRequest& request) {
+  if (!may_change(request.peer, ::getuid())) {
+    return failed({ErrorCode::Refused, "only the daemon's own user may make it forget jobs"});
+  }
+  constexpr std::size_t kMostAtOnce = 1000;
+  const Result<Duration> older = parse_duration(request.parameter("older").value_or("0s"));
+  const Result<JobFilter> filter = parse_selector(request.parameters("select"));
+  if (!older || !filter) {
+    return failed(!older ? older.error() : filter.error());
+  }
+  if (!filter->ids.empty() || !filter->names.empty() || filter->project || filter->sweep ||
+      filter->user || !filter->labels.empty()) {
+    return failed({ErrorCode::Usage, "jobs are forgotten by age and state alone"});
+  }
+  ForgetQuery query;
+  query.ended_before = now() - *older;
+  query.phases = filter->phases;
+  query.limit = kMostAtOnce;
+  Result<Forgotten> forgotten = store_->forget(query);
+  if (!forgotten) {
+    return failed(forgotten.error());
+  }
+  // Files that a user named are the user's; only berth's own go.
+  const std::string own = paths_.state + "/logs/";
+  std::erase_if(forgotten->logs, [&](const std::string& log) { return !log.starts_with(own); });
+  after_commit([logs = std::move(forgotten->logs)] {
+    for (const std::string& log : logs) {
+      ::unlink(log.c_str());
+    }
+  });
+  if (!forgotten->jobs.empty()) {
+    events_->announce("forgotten", fmt::format(R"({{"count":{}}})", forgotten->jobs.size()));
+  }
+  return json(fmt::format(R"({{"version":1,"forgotten":{},"more":{}}})", forgotten->jobs.size(),
+                          forgotten->jobs.size() == kMostAtOnce));
+}
+
+}  // namespace berth

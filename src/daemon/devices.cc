@@ -1,0 +1,251 @@
+// The daemon's devices: what drivers tell of them, and what users want done with them.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "daemon/daemon.h"
+#include "daemon/replies.h"
+
+namespace berth {
+namespace {
+
+constexpr Duration kSampleInterval = std::chrono::seconds(1);
+
+std::string_view health_name(DeviceHealth health) {
+  switch (health) {
+    case DeviceHealth::Ok:
+      return "ok";
+    case DeviceHealth::Drained:
+      return "drained";
+    case DeviceHealth::Lost:
+      return "lost";
+    case DeviceHealth::Removed:
+      return "removed";
+  }
+  return "";
+}
+
+std::vector<std::string> split_names(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(", "), text.size());
+    if (end > 0) {
+      names.emplace_back(text.substr(0, end));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<void> Daemon::add_devices(const std::string& gpus) {
+  Result<std::unique_ptr<Devices>> opened = open_devices(gpus);
+  if (!opened) {
+    return Failure(opened.error());
+  }
+  // Nobody may sample while the group grows.
+  const bool sampled = telemetry_ != nullptr;
+  if (sampled) {
+    loop_.unwatch(telemetry_->event_fd());
+    telemetry_.reset();
+  }
+  devices_.add(std::move(*opened));
+  for (std::size_t i = device_states_.size(); i < devices_.list().size(); ++i) {
+    const DeviceSpec& spec = devices_.list()[i].spec;
+    scheduler_->add_device(spec);
+    journal(DeviceAdded{spec}, now());
+    device_states_.emplace_back();
+  }
+  if (sampled) {
+    start_telemetry();
+  }
+  return {};
+}
+
+void Daemon::start_telemetry() {
+  telemetry_ = std::make_unique<Telemetry>(devices_, paths_.state, kSampleInterval);
+  for (const auto& [id, active] : active_) {
+    if (active.pid > 0 && active.gpus > 0) {
+      telemetry_->job_started({id, active.pid});
+    }
+  }
+  take_reading();  // which devices are lost or taken must be known before the first job starts
+  loop_.watch(telemetry_->event_fd(), [this] { take_reading(); });
+}
+
+void Daemon::take_reading() {
+  const std::optional<Telemetry::Reading> reading = telemetry_->take();
+  if (!reading) {
+    return;
+  }
+  const Time at = now();
+  const double length = last_reading_ == Time{} ? 0 : std::min(2.0, to_seconds(at - last_reading_));
+  last_reading_ = at;
+  for (std::uint32_t i = 0; i < reading->samples.size(); ++i) {
+    const DeviceId device{i};
+    DeviceState& state = device_states_[i];
+    state.sample = reading->samples[i];
+    state.use = reading->use[i];
+    if (state.lost != state.sample->lost) {
+      state.lost = state.sample->lost;
+      apply_health(device, at);
+    }
+    if (scheduler_->devices()[device].foreign != state.use.foreign) {
+      journal(ForeignUse{device, state.use.foreign}, at);
+      scheduler_->apply(ForeignUse{device, state.use.foreign});
+    }
+    const std::vector<DeviceLease>& leases = scheduler_->devices()[device].leases;
+    for (const DeviceLease& lease : leases) {
+      Active& active = active_[lease.job];
+      if (const auto used = state.use.jobs.find(lease.job); used != state.use.jobs.end()) {
+        active.peak = std::max(active.peak, used->second);
+      }
+      if (state.sample->power) {
+        // Who shares a device shares its bill.
+        active.energy = active.energy.value_or(0) +
+                        *state.sample->power * length / static_cast<double>(leases.size());
+      }
+    }
+  }
+  if (events_->has_listeners()) {
+    events_->tell_listeners("devices", devices_json());
+  }
+}
+
+void Daemon::apply_health(DeviceId device, Time at) {
+  const DeviceState& state = device_states_[device.value];
+  const DeviceHealth health = state.removed   ? DeviceHealth::Removed
+                              : state.lost    ? DeviceHealth::Lost
+                              : state.drained ? DeviceHealth::Drained
+                                              : DeviceHealth::Ok;
+  if (scheduler_->devices()[device].health != health) {
+    journal(DeviceChanged{device, health}, at);
+    scheduler_->apply(DeviceChanged{device, health});
+    events_->announce("device", fmt::format(R"({{"device":{},"health":"{}"}})", device.value,
+                                            health_name(health)));
+  }
+}
+
+std::vector<std::string> Daemon::device_names(bool DeviceState::*flag) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < device_states_.size(); ++i) {
+    if (device_states_[i].*flag) {
+      names.push_back(devices_.list()[i].spec.name);
+    }
+  }
+  return names;
+}
+
+Result<void> Daemon::save_devices() {
+  const auto save = [&](std::string name, const std::vector<std::string>& lines) {
+    return store_->set_setting(std::move(name), fmt::format("{}", fmt::join(lines, "\n")));
+  };
+  if (Result<void> saved = save("drained", device_names(&DeviceState::drained)); !saved) {
+    return saved;
+  }
+  if (Result<void> saved = save("removed", device_names(&DeviceState::removed)); !saved) {
+    return saved;
+  }
+  return save("added", added_devices_);
+}
+
+HttpResponse Daemon::change_devices(const HttpRequest& request, std::string_view verb) {
+  if (!may_change(request.peer, ::getuid())) {
+    return failed({ErrorCode::Refused, "only the daemon's own user may change its devices"});
+  }
+  std::vector<std::string> unknown;
+  std::vector<std::uint32_t> known;
+  for (const std::string& name : split_names(request.parameter("names").value_or(""))) {
+    const std::size_t before = known.size();
+    for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
+      const DeviceSpec& spec = devices_.list()[i].spec;
+      if ((spec.name == name || spec.uuid == name) &&
+          (verb == "add" || !device_states_[i].removed)) {
+        known.push_back(i);
+      }
+    }
+    if (known.size() == before) {
+      unknown.push_back(name);
+    }
+  }
+  if (known.empty() && unknown.empty()) {
+    return failed({ErrorCode::Usage, "say which devices"});
+  }
+  const bool adds = verb == "add";
+  if (!adds && !unknown.empty()) {
+    return failed({ErrorCode::NotFound, fmt::format("there is no device {} here (berth gpus list)",
+                                                    fmt::join(unknown, ", "))});
+  }
+  if (adds && !unknown.empty()) {
+    const std::string gpus = fmt::format("{}", fmt::join(unknown, ","));
+    if (const Result<void> added = add_devices(gpus); !added) {
+      return failed(added.error());
+    }
+    added_devices_.push_back(gpus);
+  }
+  const Time at = now();
+  for (const std::uint32_t i : known) {
+    DeviceState& state = device_states_[i];
+    if (adds || verb == "remove") {
+      state.removed = !adds;
+    } else if (verb == "drain" || verb == "undrain") {
+      state.drained = verb == "drain";
+    } else {
+      return not_found(fmt::format("command {}", verb));
+    }
+    apply_health(DeviceId{i}, at);
+  }
+  check(save_devices());
+  return list_devices();
+}
+
+std::string Daemon::devices_json() const {
+  std::string text;
+  for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
+    const DeviceInfo& info = devices_.list()[i];
+    const DeviceSlot& slot = scheduler_->devices()[DeviceId{i}];
+    const DeviceState& state = device_states_[i];
+    if (state.removed && slot.leases.empty()) {
+      continue;
+    }
+    std::vector<std::string> fields = {fmt::format(R"("name":{})", quote(info.spec.name)),
+                                       fmt::format(R"("uuid":{})", quote(info.spec.uuid)),
+                                       fmt::format(R"("model":{})", quote(info.spec.model)),
+                                       fmt::format(R"("health":"{}")", health_name(slot.health)),
+                                       fmt::format(R"("memory_bytes":{})", info.spec.memory.count),
+                                       fmt::format(R"("foreign_bytes":{})", slot.foreign.count)};
+    const auto add = [&](const char* key, const auto& value) {
+      if (value) {
+        fields.push_back(fmt::format(R"("{}":{})", key, *value));
+      }
+    };
+    if (state.sample) {
+      const DeviceSample& sample = *state.sample;
+      add("used_bytes", sample.used ? std::optional(sample.used->count) : std::nullopt);
+      add("utilization_percent", sample.utilization);
+      add("power_w", sample.power);
+      add("power_limit_w", sample.power_limit);
+      add("energy_j", sample.energy);
+      add("temperature_c", sample.temperature);
+    }
+    std::vector<std::string> jobs;
+    Bytes claimed;
+    for (const DeviceLease& lease : slot.leases) {
+      claimed += lease.memory;
+      const auto used = state.use.jobs.find(lease.job);
+      jobs.push_back(fmt::format(R"({{"id":{},"claim_bytes":{},"share":{},"used_bytes":{}}})",
+                                 lease.job.value, lease.memory.count, lease.share,
+                                 used == state.use.jobs.end() ? 0 : used->second.count));
+    }
+    fields.push_back(fmt::format(R"("claimed_bytes":{})", claimed.count));
+    fields.push_back(fmt::format(R"("jobs":[{}])", fmt::join(jobs, ",")));
+    text += fmt::format("{}{{{}}}", text.empty() ? "" : ",", fmt::join(fields, ","));
+  }
+  return fmt::format(R"({{"version":1,"devices":[{}]}})", text);
+}
+
+HttpResponse Daemon::list_devices() { return json(devices_json()); }
+
+}  // namespace berth

@@ -1,0 +1,65 @@
+// EventHub: tells whoever listens what has changed. Events are numbered; a client that was away
+// says the last number it saw and gets what it missed, or, when that is too long ago, a `reset`
+// that tells it to read everything anew.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/http_server.h"
+#include "base/ids.h"
+
+namespace berth {
+
+class EventHub {
+ public:
+  /// The present state of a job as JSON; empty when it is gone.
+  using Describe = std::function<std::string(JobId)>;
+
+  /// `first`: above every number that an earlier process gave out.
+  EventHub(std::uint64_t first, Describe describe) : next_(first), describe_(std::move(describe)) {}
+
+  /// Event `job`. Several changes in one turn are one event.
+  void job_changed(JobId job) { changed_.insert(job); }
+  /// Event `submitted`: jobs with numbers in a row.
+  void jobs_submitted(JobId first, std::uint64_t count);
+  /// Event `forgotten`, `daemon` and others without a place among the jobs.
+  void announce(std::string_view event, std::string data);
+  /// An event for those who listen now, not kept for those who come back.
+  void tell_listeners(std::string_view event, std::string_view data);
+
+  /// At the end of a turn: sends what it brought.
+  void flush();
+
+  /// `last_seen`: the Last-Event-ID of the client, empty for a new one.
+  void listen(std::unique_ptr<Responder> reply, std::string_view last_seen);
+  bool has_listeners() const { return !streams_.empty(); }
+  std::size_t listeners() const { return streams_.size(); }
+
+ private:
+  struct Event {
+    std::uint64_t id = 0;
+    JobId job;         // of a `job` event; the data is read when it is sent
+    std::string name;  // of another
+    std::string data;
+  };
+
+  void keep(Event event);
+  void send(const Event& event);
+  bool send_to(EventStream& stream, const Event& event) const;
+
+  std::uint64_t next_;
+  Describe describe_;
+  std::set<JobId> changed_;  // in this turn
+  std::deque<Event> kept_;   // without gaps, the newest last
+  std::size_t unsent_ = 0;   // how many at its end are still to be sent
+  std::vector<std::shared_ptr<EventStream>> streams_;
+};
+
+}  // namespace berth

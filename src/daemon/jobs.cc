@@ -1,0 +1,215 @@
+// Telling clients about jobs.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "daemon/daemon.h"
+#include "daemon/replies.h"
+#include "daemon/selector.h"
+#include "policy/policies.h"
+
+namespace berth {
+namespace {
+
+/// How far ahead the queue is played, and how old the result may be.
+constexpr std::size_t kForecastJobs = 1000;
+constexpr Duration kForecastAge = std::chrono::seconds(1);
+
+/// Whether the process is stopped, by `berth pause` or by anybody else.
+bool is_stopped(pid_t pid) {
+  if (pid <= 0) {
+    return false;
+  }
+  const Fd file(::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  char text[512];
+  const ssize_t got = file ? ::read(file.get(), text, sizeof text) : 0;
+  const std::string_view stat(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  // The state follows the name, which is in brackets and may hold brackets itself.
+  const std::size_t bracket = stat.rfind(')');
+  return bracket != stat.npos && stat.substr(bracket).starts_with(") T");
+}
+
+void add_ending(AttemptReport& report, const StoredAttempt& attempt) {
+  if (!attempt.ending) {
+    return;
+  }
+  const Ending& ending = *attempt.ending;
+  report.ended = seconds(ending.ended);
+  report.outcome = outcome_name(ending.outcome);
+  if (ending.signal != 0) {
+    report.signal = ending.signal;
+  } else if (attempt.started != kNever) {
+    report.exit_code = ending.exit_code;
+  }
+  report.reason = ending.message;
+  report.peak = ending.peak;
+}
+
+AttemptReport report_of(const StoredAttempt& attempt) {
+  AttemptReport report;
+  report.attempt = attempt.attempt;
+  report.gpus = attempt.devices;
+  report.pid = attempt.pid;
+  report.started = seconds(attempt.started);
+  report.log = attempt.stdout_path;
+  report.error_log = attempt.stderr_path;
+  add_ending(report, attempt);
+  return report;
+}
+
+/// Why a job ended as it did, where its state and exit code do not say.
+std::string reason_of(const Ending& ending) {
+  if (!ending.message.empty()) {
+    return ending.message;
+  }
+  switch (ending.reason) {
+    case EndReason::TimeLimit:
+      return "it reached its time limit";
+    case EndReason::Dependency:
+      return "a job that it had to follow did not end as required";
+    case EndReason::NotStarted:
+      return "its command could not be started";
+    case EndReason::Exited:
+    case EndReason::Cancelled:
+    case EndReason::Lost:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+JobReport Daemon::report(const JobRecord& record) {
+  JobReport report;
+  report.id = record.id;
+  report.description = record.description;
+  report.state = phase_name(record.phase);
+  report.attempt = record.attempt;
+  report.submitted = seconds(record.submitted);
+  report.started = seconds(record.started);
+  if (record.ending) {
+    report.ended = seconds(record.ending->ended);
+    if (record.ending->signal != 0) {
+      report.signal = record.ending->signal;
+    } else if (record.started != kNever) {
+      report.exit_code = record.ending->exit_code;
+    }
+    report.reason = reason_of(*record.ending);
+    report.peak = record.ending->peak;
+    report.gpu_seconds = to_seconds(record.ending->gpu_time);
+    report.energy = record.ending->energy;
+  }
+  if (record.attempt > 0) {
+    if (const auto attempts = store_->attempts(record.id); attempts && !attempts->empty()) {
+      report.gpus = attempts->back().devices;
+      report.pid = attempts->back().pid;
+      report.log = attempts->back().stdout_path;
+    }
+  }
+  if (record.phase == JobPhase::Running) {
+    report.paused = is_stopped(report.pid);
+    if (const auto active = active_.find(record.id); active != active_.end()) {
+      report.peak = active->second.peak;
+      report.energy = active->second.energy;
+    }
+  }
+  return report;
+}
+
+HttpResponse Daemon::list(const HttpRequest& request) {
+  constexpr std::int64_t kMostOnAPage = 1000;
+  Result<JobFilter> filter = parse_selector(request.parameters("select"));
+  if (!filter) {
+    return failed(filter.error());
+  }
+  JobQuery query;
+  query.filter = std::move(*filter);
+  if (request.parameter("all").value_or("0") != "1" && query.filter.phases.empty() &&
+      query.filter.ids.empty()) {
+    query.filter.phases = {JobPhase::Held, JobPhase::Queued, JobPhase::Starting, JobPhase::Running};
+  }
+  const Result<std::int64_t> after =
+      parse_integer(request.parameter("after").value_or("0"), "after");
+  const Result<std::int64_t> limit =
+      parse_integer(request.parameter("limit").value_or("100"), "limit");
+  if (!after || !limit) {
+    return failed(!after ? after.error() : limit.error());
+  }
+  query.descending = request.parameter("descending").value_or("0") == "1";
+  if (*after > 0) {
+    query.after = JobCursor{JobId{static_cast<std::uint64_t>(*after)}, {}};
+  }
+  query.limit = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostOnAPage));
+  const Result<JobPage> page = store_->list(query);
+  if (!page) {
+    return failed(page.error());
+  }
+  std::vector<JobReport> reports;
+  for (const JobRecord& record : page->jobs) {
+    reports.push_back(report(record));
+    if (record.phase == JobPhase::Queued) {
+      reports.back().expected_start = expected_start(record.id);
+    }
+  }
+  return json(to_json(reports, page->next ? std::optional(page->next->id) : std::nullopt));
+}
+
+HttpResponse Daemon::show(JobId id, const Peer& peer) {
+  const Result<JobRecord> record = store_->job(id);
+  if (!record) {
+    return failed(record.error());
+  }
+  JobReport shown = report(*record);
+  if (!may_change(peer, record->description.user)) {
+    shown.description.environment.clear();  // it may hold secrets
+  }
+  const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
+  if (!attempts) {
+    return failed(attempts.error());
+  }
+  for (const StoredAttempt& attempt : *attempts) {
+    shown.attempts.push_back(report_of(attempt));
+  }
+  if (const Job* job = scheduler_->find(id); job != nullptr && job->waiting()) {
+    shown.why = describe(scheduler_->explain(id, now()), now());
+    shown.expected_start = expected_start(id);
+  }
+  return json(to_json(shown));
+}
+
+void Daemon::refresh_forecast() {
+  const Time at = now();
+  if (!forecast_stale_ || (forecast_at_ != Time{} && at - forecast_at_ < kForecastAge)) {
+    return;
+  }
+  Result<std::unique_ptr<Policy>> policy = make_policy(options_.policy);
+  if (policy) {
+    forecast_ = scheduler_->forecast(std::move(*policy), history_.typical(), kForecastJobs, at);
+  }
+  forecast_at_ = at;
+  forecast_stale_ = false;
+}
+
+/// Seconds since 1970; 0 where nobody can tell.
+double Daemon::expected_start(JobId id) {
+  refresh_forecast();
+  if (const auto found = forecast_.find(id); found != forecast_.end()) {
+    return seconds(std::max(found->second, now()));
+  }
+  const Job* job = scheduler_->find(id);
+  if (job == nullptr || !scheduler_->queue().contains(*job) || forecast_.size() < kForecastJobs) {
+    return 0;
+  }
+  // Further back than was looked: at the pace of those in front.
+  Time last{};
+  for (const auto& [other, start] : forecast_) {
+    last = std::max(last, start);
+  }
+  const auto ahead = static_cast<double>(scheduler_->ahead_of(*job, kMostAhead));
+  return seconds(now()) +
+         to_seconds(last - forecast_at_) * ahead / static_cast<double>(forecast_.size());
+}
+
+}  // namespace berth

@@ -1,0 +1,117 @@
+// GET /metrics: the state of the daemon for Prometheus, in base units.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "daemon/daemon.h"
+
+namespace berth {
+namespace {
+
+class Page {
+ public:
+  void family(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    text_ += fmt::format("# HELP berth_{0} {2}\n# TYPE berth_{0} {1}\n", name, type, help);
+  }
+  void sample(double value) { text_ += fmt::format("berth_{} {}\n", name_, value); }
+  void sample(std::string_view label, std::string_view content, double value) {
+    text_ += fmt::format("berth_{}{{{}=\"{}\"}} {}\n", name_, label, escaped(content), value);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  static std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+      if (c == '\n') {
+        out += "\\n";
+      } else if (c == '"' || c == '\\') {
+        (out += '\\') += c;
+      } else {
+        out += c;
+      }
+    }
+    return out;
+  }
+
+  std::string text_;
+  std::string name_;
+};
+
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0;
+  double resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+std::string Daemon::metrics() const {
+  Page page;
+  page.family("jobs", "gauge", "Jobs on record, by state.");
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    page.sample("state", phase_name(static_cast<JobPhase>(i)),
+                static_cast<double>(store_->counts()[i]));
+  }
+  page.family("attempts_started_total", "counter", "Attempts that this daemon has started.");
+  page.sample(static_cast<double>(started_));
+  page.family("jobs_ended_total", "counter", "Jobs that have ended under this daemon, by outcome.");
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    if (const auto phase = static_cast<JobPhase>(i); !is_live(phase)) {
+      page.sample("outcome", phase_name(phase), static_cast<double>(ended_[i]));
+    }
+  }
+  page.family("scheduler_paused", "gauge", "1 while nothing is started.");
+  page.sample(scheduler_->paused() ? 1 : 0);
+  page.family("event_listeners", "gauge", "Clients that listen to events.");
+  page.sample(static_cast<double>(events_->listeners()));
+  page.family("resident_memory_bytes", "gauge", "Memory of the daemon itself.");
+  page.sample(resident_bytes());
+
+  const auto per_device = [&](std::string_view name, std::string_view help, auto value) {
+    page.family(name, "gauge", help);
+    for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
+      if (const std::optional<double> known = value(i); known && !device_states_[i].removed) {
+        page.sample("device", devices_.list()[i].spec.name, *known);
+      }
+    }
+  };
+  using Value = std::optional<double>;
+  const auto slot = [&](std::uint32_t i) -> const DeviceSlot& {
+    return scheduler_->devices()[DeviceId{i}];
+  };
+  const auto sample = [&](std::uint32_t i) { return device_states_[i].sample; };
+  per_device("device_up", "1 when new jobs may start on the device.",
+             [&](std::uint32_t i) { return Value(slot(i).health == DeviceHealth::Ok ? 1 : 0); });
+  per_device("device_leases", "Jobs that hold the device.",
+             [&](std::uint32_t i) { return Value(static_cast<double>(slot(i).leases.size())); });
+  per_device("device_memory_bytes", "Memory of the device.", [&](std::uint32_t i) {
+    return Value(static_cast<double>(slot(i).spec.memory.count));
+  });
+  per_device("device_foreign_memory_bytes", "Memory held by processes that berth did not start.",
+             [&](std::uint32_t i) { return Value(static_cast<double>(slot(i).foreign.count)); });
+  per_device("device_memory_used_bytes", "Memory in use, by anyone.", [&](std::uint32_t i) {
+    const auto now = sample(i);
+    return now && now->used ? Value(static_cast<double>(now->used->count)) : Value();
+  });
+  per_device("device_utilization_ratio", "Share of the time in which the device was busy.",
+             [&](std::uint32_t i) {
+               const auto now = sample(i);
+               return now && now->utilization ? Value(*now->utilization / 100.0) : Value();
+             });
+  per_device("device_power_watts", "Power draw.", [&](std::uint32_t i) {
+    const auto now = sample(i);
+    return now ? now->power : Value();
+  });
+  per_device("device_temperature_celsius", "Temperature.", [&](std::uint32_t i) {
+    const auto now = sample(i);
+    return now && now->temperature ? Value(*now->temperature) : Value();
+  });
+  return page.take();
+}
+
+}  // namespace berth

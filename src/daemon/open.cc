@@ -1,0 +1,329 @@
+// Opening the daemon: its files, its devices, and what the daemon before has left.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "base/failpoint.h"
+#include "core/recipe.h"
+#include "daemon/daemon.h"
+#include "policy/policies.h"
+
+namespace berth {
+namespace {
+
+Duration since_epoch(auto clock_now) {
+  return std::chrono::duration_cast<Duration>(clock_now.time_since_epoch());
+}
+
+/// Entries of the journal for restored jobs. Those that wait and have never run come as ranges, so
+/// that a million of them are one line.
+class RestoredEntries {
+ public:
+  void add(const Restore& command) {
+    Restored entry{command.id,     1, command.spec.held, command.spec.begin, command.attempt,
+                   command.running};
+    if (!entries_.empty()) {
+      Restored& last = entries_.back();
+      const bool plain = !entry.running && entry.attempt == 0 && entry.not_before == Time{};
+      const bool last_plain = !last.running && last.attempt == 0 && last.not_before == Time{};
+      if (plain && last_plain && last.held == entry.held &&
+          last.first.value + last.count == entry.first.value) {
+        ++last.count;
+        return;
+      }
+    }
+    entries_.push_back(std::move(entry));
+  }
+  const std::vector<Restored>& entries() const { return entries_; }
+
+ private:
+  std::vector<Restored> entries_;
+};
+
+/// The slots of these names that are least in use; a name may stand for several slots.
+std::vector<DeviceId> slots_named(const DeviceTable& devices,
+                                  const std::vector<std::string>& names) {
+  std::vector<DeviceId> slots;
+  for (const std::string& name : names) {
+    std::optional<DeviceId> best;
+    for (std::uint32_t i = 0; i < devices.size(); ++i) {
+      const DeviceId id{i};
+      if (devices[id].spec.name == name &&
+          std::find(slots.begin(), slots.end(), id) == slots.end() &&
+          (!best || devices[id].leases.size() < devices[*best].leases.size())) {
+        best = id;
+      }
+    }
+    if (best) {
+      slots.push_back(*best);
+    }
+  }
+  return slots;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::make(const DaemonOptions& options) {
+  std::unique_ptr<Daemon> daemon(new Daemon);
+  if (const Result<void> opened = daemon->open(options); !opened) {
+    return Failure(opened.error());
+  }
+  return daemon;
+}
+
+Result<void> Daemon::open(const DaemonOptions& options) {
+  options_ = options;
+  Result<Paths> paths = find_paths();
+  if (!paths) {
+    return Failure(paths.error());
+  }
+  paths_ = *paths;
+  for (const std::string& folder :
+       {paths_.state, paths_.runtime, paths_.state + "/jobs", paths_.state + "/logs"}) {
+    if (Result<void> made = make_folder(folder); !made) {
+      return made;
+    }
+  }
+  Result<Fd> lock = take_daemon_lock(paths_.state);
+  if (!lock) {
+    return Failure(lock.error());
+  }
+  lock_ = std::move(*lock);
+  // The launcher is forked while this process is small and has one thread.
+  ShimRunner::Options runner_options;
+  if (const char* boot_id = std::getenv("BERTH_BOOT_ID"); boot_id != nullptr && *boot_id != '\0') {
+    runner_options.boot_id_path = boot_id;  // for tests: a reboot without one
+  }
+  Result<std::unique_ptr<ShimRunner>> runner =
+      ShimRunner::make(paths_.state + "/jobs", runner_options);
+  if (!runner) {
+    return Failure(runner.error());
+  }
+  runner_ = std::move(*runner);
+  Result<std::unique_ptr<Store>> store = Store::open(paths_.state + "/berth.db");
+  if (!store) {
+    return Failure(store.error());
+  }
+  store_ = std::move(*store);
+  if (Result<void> set = set_clock(); !set) {
+    return set;
+  }
+  Result<std::unique_ptr<Policy>> policy = make_policy(options.policy);
+  if (!policy) {
+    return Failure(policy.error());
+  }
+  Scheduler::Config config;
+  config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
+  scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
+  // Numbers of events grow over restarts, as the time does.
+  events_ = std::make_unique<EventHub>(
+      static_cast<std::uint64_t>(now().time_since_epoch() / std::chrono::microseconds(1)),
+      [this](JobId id) {
+        const Result<JobRecord> record = store_->job(id);
+        return record ? to_json(report(*record)) : "";
+      });
+  journal(Restarted{options.policy}, now());
+  if (Result<void> added = add_devices(options.gpus); !added) {
+    return added;
+  }
+  for (const auto step : {&Daemon::read_settings, &Daemon::restore, &Daemon::learn_from_past}) {
+    if (Result<void> done = (this->*step)(); !done) {
+      return done;
+    }
+  }
+  start_telemetry();
+  return open_server(options);
+}
+
+/// Time goes on from where the daemon before left it, also when the clock was set back meanwhile:
+/// a job that ran before must not end before it began. After more than a day it is the past that
+/// was wrong.
+Result<void> Daemon::set_clock() {
+  constexpr Duration kAtMost = std::chrono::hours(24);
+  const Duration wall = since_epoch(std::chrono::system_clock::now());
+  Duration start = wall;
+  if (store_->next_entry() > 1) {
+    const auto last = store_->journal(store_->next_entry() - 1, 1);
+    if (!last) {
+      return Failure(last.error());
+    }
+    if (!last->empty()) {
+      const Duration newest = last->front().time.time_since_epoch();
+      start = newest > wall && newest - wall < kAtMost ? newest : wall;
+    }
+  }
+  to_wall_ = start - since_epoch(std::chrono::steady_clock::now());
+  return {};
+}
+
+Result<void> Daemon::read_settings() {
+  const auto text = [&](std::string_view name) -> Result<std::vector<std::string>> {
+    const Result<std::optional<std::string>> value = store_->setting(name);
+    if (!value) {
+      return Failure(value.error());
+    }
+    std::vector<std::string> lines;
+    std::string_view left = value->has_value() ? std::string_view(**value) : "";
+    while (!left.empty()) {
+      const std::size_t end = std::min(left.find('\n'), left.size());
+      lines.emplace_back(left.substr(0, end));
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+    return lines;
+  };
+  const auto paused = text("paused");
+  const auto drained = text("drained");
+  const auto removed = text("removed");
+  const auto added = text("added");
+  if (!paused || !drained || !removed || !added) {
+    return fail(ErrorCode::Io, "the settings in the database cannot be read");
+  }
+  for (const std::string& gpus : *added) {
+    if (const Result<void> opened = add_devices(gpus); !opened) {
+      // They may come back with the next start; the jobs of the others need not wait for them.
+      fmt::print(stderr, "berth daemon: {}\n", opened.error().message);
+    }
+    added_devices_.push_back(gpus);
+  }
+  for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
+    const std::string& name = devices_.list()[i].spec.name;
+    const auto among = [&](const std::vector<std::string>& names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    device_states_[i].drained = among(*drained);
+    device_states_[i].removed = among(*removed);
+    apply_health(DeviceId{i}, now());
+  }
+  if (!paused->empty()) {
+    scheduler_->apply(Pause{});
+    journal(Pause{}, now());
+  }
+  return {};
+}
+
+/// Takes up what the daemon before has left: queued jobs as they were, running ones on the devices
+/// that they have.
+Result<void> Daemon::restore() {
+  const Time at = now();
+  std::map<JobId, AttemptStart> running;
+  for (const AttemptStart& start : runner_->adopt()) {
+    running.emplace(start.job, start);
+  }
+  std::map<JobId, AttemptEnd> ended;
+  for (const AttemptEnd& end : runner_->take_ends()) {
+    ended.emplace(end.job, end);
+  }
+  RestoredEntries entries;
+  std::vector<LiveJob> never_started;
+  std::vector<std::pair<AttemptStart, Time>> started_unseen;  // their start was not on disk yet
+  std::vector<JobId> in_flight;
+  const Result<void> read = store_->for_each_live([&](const LiveJob& job) {
+    Restore command{job.id, job.spec, std::min(job.submitted, at), job.attempt, std::nullopt};
+    command.spec.held = job.phase == JobPhase::Held;
+    command.spec.begin = std::max(command.spec.begin, job.not_before);
+    const auto known = [&](const auto& attempts) {
+      const auto found = attempts.find(job.id);
+      return found != attempts.end() && found->second.attempt == job.attempt;
+    };
+    if (job.phase == JobPhase::Starting || job.phase == JobPhase::Running) {
+      if (known(running) || known(ended)) {
+        command.running = Running{slots_named(scheduler_->devices(), job.devices),
+                                  job.started == kNever ? at : std::min(job.started, at)};
+        in_flight.push_back(job.id);
+        if (job.phase == JobPhase::Starting && known(running)) {
+          started_unseen.emplace_back(running.at(job.id), at);
+        } else if (job.phase == JobPhase::Starting &&
+                   ended.at(job.id).kind == AttemptEnd::Kind::Exited) {
+          const AttemptEnd& end = ended.at(job.id);
+          const Time end_time{Duration(end.ended_at)};
+          started_unseen.emplace_back(AttemptStart{job.id, job.attempt, 0},
+                                      end.ended_at == 0 ? at : std::min(at, end_time));
+        }
+      } else {
+        // Its devices were written down, but no shim ever was: it has not run.
+        never_started.push_back(job);
+      }
+    }
+    scheduler_->apply(command, at);
+    entries.add(command);
+  });
+  if (!read) {
+    return read;
+  }
+  for (const Restored& entry : entries.entries()) {
+    journal(entry, at);
+  }
+  (void)BERTH_FAILPOINT("daemon.restore");
+  for (const LiveJob& job : never_started) {
+    Ending ending;
+    ending.outcome = Outcome::Lost;
+    ending.reason = EndReason::NotStarted;
+    ending.ended = at;
+    ending.message = "the daemon ended before it was started";
+    check(store_->end_attempt(job.id, job.attempt, ending));
+    check(store_->set_waiting(job.id, false, Time{}));
+  }
+  for (const auto& [start, when] : started_unseen) {
+    check(store_->start_attempt(start.job, start.attempt, start.pid, when));
+  }
+  for (const JobId id : in_flight) {
+    const Result<JobRecord> job = store_->job(id);
+    if (!job) {
+      return Failure(job.error());
+    }
+    const auto start = running.find(id);
+    Active& active = active_[id];
+    active.recipe = recipe_of(job->description);
+    active.user = job->description.user;
+    active.warning_signal = job->description.warning_signal;
+    active.pid = start == running.end() ? 0 : start->second.pid;
+    active.gpus = static_cast<int>(scheduler_->find(id)->lease()->size());
+  }
+  for (const auto& [job, end] : ended) {
+    take_end(end, at);
+  }
+  return store_->commit();
+}
+
+/// How long jobs took, from those that ended last.
+Result<void> Daemon::learn_from_past() {
+  constexpr std::size_t kMost = 1000;
+  JobQuery query;
+  query.filter.phases = {JobPhase::Succeeded};
+  query.order = JobOrder::ByEnd;
+  query.descending = true;
+  query.limit = kMost;
+  const Result<JobPage> page = store_->list(query);
+  if (!page) {
+    return Failure(page.error());
+  }
+  for (auto job = page->jobs.rbegin(); job != page->jobs.rend(); ++job) {
+    if (job->started != kNever && job->ending && job->ending->ended >= job->started) {
+      history_.learn(recipe_of(job->description), job->ending->ended - job->started);
+    }
+  }
+  return {};
+}
+
+Result<void> Daemon::open_server(const DaemonOptions& options) {
+  server_ = std::make_unique<HttpServer>(loop_, [this](HttpRequest request, Reply reply) {
+    handle(std::move(request), std::move(reply));
+  });
+  if (!options.listen.empty()) {
+    const Result<std::string> token = daemon_token(paths_.state);
+    if (!token) {
+      return Failure(token.error());
+    }
+    const Result<int> port = server_->listen_tcp(options.listen, *token, options.force_listen);
+    if (!port) {
+      return Failure(port.error());
+    }
+    listening_ = fmt::format("{}:{}", options.listen.substr(0, options.listen.rfind(':')), *port);
+  }
+  return server_->listen_unix(paths_.socket(), options.everyone);
+}
+
+}  // namespace berth

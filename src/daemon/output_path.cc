@@ -1,0 +1,60 @@
+#include "daemon/output_path.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace berth {
+
+std::string output_path(const std::string& pattern, JobId id, const JobDescription& job) {
+  std::string path;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%' || i + 1 == pattern.size()) {
+      path += pattern[i];
+      continue;
+    }
+    switch (pattern[++i]) {
+      case 'j':
+        path += std::to_string(id.value);
+        break;
+      case 'n':
+        path += job.name;
+        break;
+      case 'p':
+        path += job.project;
+        break;
+      case 'a':
+        path += std::to_string(job.array_index.value_or(0));
+        break;
+      case '%':
+        path += '%';
+        break;
+      default:
+        path += '%';
+        path += pattern[i];
+    }
+  }
+  return path.empty() || path[0] == '/' ? path : job.directory + "/" + path;
+}
+
+std::string describe_start_error(int error, StartStep step) {
+  const char* what = strerrordesc_np(error);
+  switch (step) {
+    case StartStep::User:
+      return fmt::format("cannot become its user: {}", what);
+    case StartStep::Directory:
+      return fmt::format("cannot enter its directory: {}", what);
+    case StartStep::Output:
+      return fmt::format("cannot open its output: {}", what);
+    case StartStep::ErrorOutput:
+      return fmt::format("cannot open its error output: {}", what);
+    case StartStep::None:
+    case StartStep::Fork:
+    case StartStep::Record:
+    case StartStep::Command:
+      break;
+  }
+  return fmt::format("cannot start it: {}", what);
+}
+
+}  // namespace berth

@@ -1,0 +1,18 @@
+// Where a job's output goes, and what stood in the way of its start, in words.
+#pragma once
+
+#include <string>
+
+#include "core/description.h"
+#include "exec/attempt_record.h"
+
+namespace berth {
+
+/// A pattern with %j (the job's number), %n (name), %p (project), %a (array index) and %% filled
+/// in; relative to the job's directory. Empty for an empty pattern.
+std::string output_path(const std::string& pattern, JobId id, const JobDescription& job);
+
+/// "cannot open its output: No such file or directory".
+std::string describe_start_error(int error, StartStep step);
+
+}  // namespace berth

@@ -1,0 +1,159 @@
+#include "daemon/selector.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+
+namespace berth {
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+Result<std::uint64_t> parse_id(std::string_view text) {
+  const Result<std::int64_t> number = parse_integer(text, "a job number");
+  if (!number) {
+    return Failure(number.error());
+  }
+  if (*number < 1) {
+    return fail(ErrorCode::Usage, fmt::format("job numbers start at 1, not {}", *number));
+  }
+  return static_cast<std::uint64_t>(*number);
+}
+
+/// "12" or "3-7"; false when it is neither.
+Result<bool> take_numbers(std::string_view word, JobFilter& filter) {
+  const std::size_t dash = word.find('-');
+  if (!is_number(word.substr(0, dash)) ||
+      (dash != word.npos && !is_number(word.substr(dash + 1)))) {
+    return false;
+  }
+  const Result<std::uint64_t> first = parse_id(word.substr(0, dash));
+  const Result<std::uint64_t> last = dash == word.npos ? first : parse_id(word.substr(dash + 1));
+  if (!first || !last) {
+    return Failure(first ? last.error() : first.error());
+  }
+  if (*last < *first) {
+    return fail(ErrorCode::Usage, fmt::format("'{}' is a range from back to front", word));
+  }
+  filter.ids.push_back({JobId{*first}, JobId{*last}});
+  return true;
+}
+
+Result<void> take_state(std::string_view value, JobFilter& filter) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    const auto phase = static_cast<JobPhase>(i);
+    names.emplace_back(phase_name(phase));
+    const bool group = (value == "live" && is_live(phase)) || (value == "ended" && !is_live(phase));
+    if (value == phase_name(phase) || group) {
+      filter.phases.push_back(phase);
+    }
+  }
+  if (filter.phases.empty()) {
+    return fail(ErrorCode::Usage, fmt::format("there is no state '{}': say live, ended, {}", value,
+                                              fmt::join(names, ", ")));
+  }
+  return {};
+}
+
+Result<void> take_user(std::string_view value, JobFilter& filter) {
+  if (is_number(value)) {
+    const Result<std::uint64_t> uid = parse_integer(value, "a user");
+    if (!uid) {
+      return Failure(uid.error());
+    }
+    filter.user = static_cast<uid_t>(*uid);
+    return {};
+  }
+  const passwd* entry = ::getpwnam(std::string(value).c_str());
+  if (entry == nullptr) {
+    return fail(ErrorCode::Usage, fmt::format("there is no user '{}'", value));
+  }
+  filter.user = entry->pw_uid;
+  return {};
+}
+
+/// One that can be given once only.
+template <class Field>
+Result<void> set_once(Field& field, std::string_view value, std::string_view kind) {
+  if (field != Field{}) {
+    return fail(ErrorCode::Usage, fmt::format("only one {} can be chosen at a time", kind));
+  }
+  field = std::string(value);
+  return {};
+}
+
+Result<void> take(std::string_view word, JobFilter& filter) {
+  const Result<bool> numbers = take_numbers(word, filter);
+  if (!numbers) {
+    return Failure(numbers.error());
+  }
+  if (*numbers) {
+    return {};
+  }
+  const std::size_t equals = word.find('=');
+  const std::string_view key = word.substr(0, std::min(equals, word.size()));
+  const std::string_view value = equals == word.npos ? "" : word.substr(equals + 1);
+  if (equals == word.npos) {
+    const std::size_t slash = word.find('/');
+    if (slash == word.npos) {
+      filter.names.emplace_back(word);
+      return {};
+    }
+    if (Result<void> set = set_once(filter.project, word.substr(0, slash), "project"); !set) {
+      return set;
+    }
+    if (slash + 1 < word.size()) {
+      filter.names.emplace_back(word.substr(slash + 1));
+    }
+    return {};
+  }
+  if (key == "name") {
+    filter.names.emplace_back(value);
+    return {};
+  }
+  if (key == "project") {
+    return set_once(filter.project, value, "project");
+  }
+  if (key == "sweep") {
+    return set_once(filter.sweep, value, "sweep");
+  }
+  if (key == "state") {
+    return take_state(value, filter);
+  }
+  if (key == "user") {
+    return take_user(value, filter);
+  }
+  if (key == "label") {
+    const std::size_t split = value.find('=');
+    if (split == value.npos || split == 0) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("a label is chosen by label=KEY=VALUE, not '{}'", word));
+    }
+    filter.labels.emplace_back(value.substr(0, split), value.substr(split + 1));
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("jobs cannot be chosen by '{}': say name=, project=, sweep=, state=, "
+                          "user= or label=KEY=VALUE",
+                          key));
+}
+
+}  // namespace
+
+Result<JobFilter> parse_selector(const std::vector<std::string_view>& words) {
+  JobFilter filter;
+  for (const std::string_view word : words) {
+    if (Result<void> taken = take(word, filter); !taken) {
+      return Failure(taken.error());
+    }
+  }
+  return filter;
+}
+
+}  // namespace berth

@@ -1,0 +1,113 @@
+// Taking jobs in.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/recipe.h"
+#include "daemon/daemon.h"
+#include "daemon/replies.h"
+
+namespace berth {
+
+HttpResponse Daemon::submit(const HttpRequest& request) {
+  Result<SubmitRequest> wanted = parse_submit_request(request.body);
+  if (!wanted) {
+    return failed(wanted.error());
+  }
+  const uid_t user = user_of(request.peer);
+  if (user != ::getuid() && ::getuid() != 0) {
+    return failed({ErrorCode::Refused, "this daemon can run jobs of its own user only"});
+  }
+  if (!wanted->token.empty()) {
+    const auto before = store_->find_token(user, wanted->token);
+    if (!before) {
+      return failed(before.error());
+    }
+    if (*before) {
+      return json(to_json(SubmitReply{(*before)->first, (*before)->count}));
+    }
+  }
+  // All or nothing: every job is looked at before the first is taken.
+  for (std::size_t i = 0; i < wanted->jobs.size(); ++i) {
+    if (const Result<void> checked = check_job(wanted->jobs[i]); !checked) {
+      return failed(wanted->jobs.size() == 1
+                        ? checked.error()
+                        : Error{checked.error().code,
+                                fmt::format("job {}: {}", i + 1, checked.error().message)});
+    }
+  }
+  const Time at = now();
+  const JobId first = store_->next_id();
+  const auto environment = Store::share_environment(wanted->defaults.environment);
+  JobId id = first;
+  std::vector<JobId> starts;  // the first number of each of the submission's jobs
+  for (SubmittedJob& job : wanted->jobs) {
+    JobDescription& description = job.description;
+    for (const LocalDependency& follows : job.follows) {
+      const std::uint32_t members = wanted->jobs[follows.position].count;
+      for (std::uint32_t i = 0; i < members; ++i) {
+        description.spec.after.push_back({JobId{starts[follows.position].value + i}, follows.when});
+      }
+    }
+    description.user = user;
+    const JobSpec spec = description.spec;
+    check(store_->insert(id, job.count, std::move(description), environment, at));
+    const Result<JobId> taken = scheduler_->apply(Submit{spec, id, job.count}, at);
+    if (!taken) {
+      check(Failure(taken.error()));  // it was checked before
+    }
+    starts.push_back(id);
+    id.value += job.count;
+  }
+  const auto count = static_cast<std::uint32_t>(id.value - first.value);
+  journal(Submitted{first, count}, at);
+  if (!wanted->token.empty()) {
+    check(store_->remember_token(user, wanted->token, Submission{first, count}));
+  }
+  events_->jobs_submitted(first, count);
+  return json(to_json(SubmitReply{first, count}));
+}
+
+Result<void> Daemon::check_job(SubmittedJob& job) const {
+  JobDescription& description = job.description;
+  JobSpec& spec = description.spec;
+  if (description.directory.empty() || description.directory[0] != '/') {
+    return fail(ErrorCode::Usage, "directory must be an absolute path");
+  }
+  if (spec.warn_before > Duration{} && spec.warn_before >= spec.limit) {
+    return fail(ErrorCode::Usage,
+                spec.limit == kForever
+                    ? "a warning needs a time limit (--timeout)"
+                    : "the warning must come later than the start: it is as long before the "
+                      "time limit as the limit is long");
+  }
+  if (Result<void> settled = settle_dependencies(spec); !settled) {
+    return settled;
+  }
+  if (spec.expected == kForever) {
+    spec.expected = history_.expected(recipe_of(description));
+  }
+  return scheduler_->check_submission(spec);
+}
+
+/// The scheduler knows only jobs that have not ended; the others are asked for here.
+Result<void> Daemon::settle_dependencies(JobSpec& spec) const {
+  std::vector<Dependency> open;
+  for (const Dependency& after : spec.after) {
+    if (scheduler_->find(after.job) != nullptr) {
+      open.push_back(after);
+      continue;
+    }
+    const Result<JobRecord> other = store_->job(after.job);
+    if (!other) {
+      return Failure(other.error());
+    }
+    if (!satisfied(after.when, outcome_of(other->phase))) {
+      return fail(ErrorCode::Refused, fmt::format("it could never start: job {} has already {}",
+                                                  after.job.value, phase_name(other->phase)));
+    }
+  }
+  spec.after = std::move(open);
+  return {};
+}
+
+}  // namespace berth
