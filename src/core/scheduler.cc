@@ -86,6 +86,11 @@ Queued Scheduler::count_unmet(const JobSpec& spec, JobId id, bool& never) {
   Queued queued{spec.begin, 0};
   for (const Dependency& dependency : spec.after) {
     const Job* other = jobs_.find(dependency.job);
+    if (other == nullptr) {
+      // Only a restored job follows one that is forgotten: had it not ended as required, this one
+      // would have ended with it.
+      continue;
+    }
     if (const auto* ended = std::get_if<Ended>(&other->state)) {
       never = never || !satisfied(dependency.when, ended->outcome);
     } else {
@@ -123,6 +128,10 @@ void Scheduler::apply(const Restore& command, Time now) {
   }
   ++running_;
   devices_.lease(job.id, needs(job), command.running->devices);
+  if (command.starting) {
+    job.state = Starting{command.running->devices, command.running->since};
+    return;
+  }
   set_timer(job, add_saturating(command.running->since, job.limit));
   job.state = *command.running;
 }
@@ -284,7 +293,7 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
     return;
   }
   const Time not_before = add_saturating(now, retry_delay(*job.retry, job.attempt));
-  pending_.push_back(JobRequeued{job.id, attempt, not_before});
+  pending_.push_back(JobRequeued{job.id, job.attempt, attempt, not_before});
   ++waiting_;
   job.state = Queued{not_before, 0};
   set_timer(job, kNever);

@@ -283,10 +283,9 @@ void Daemon::record(const StopJob& action, Time) {
 }
 
 void Daemon::record(const JobRequeued& action, Time) {
-  const std::uint16_t attempt = scheduler_->find(action.job)->attempt;
-  check(store_->end_attempt(action.job, attempt, ending_of(action.attempt)));
+  check(store_->end_attempt(action.job, action.number, ending_of(action.attempt)));
   check(store_->set_waiting(action.job, false, action.not_before));
-  after_commit([this, job = action.job, attempt] { runner_->forget(job, attempt); });
+  after_commit([this, job = action.job, attempt = action.number] { runner_->forget(job, attempt); });
 }
 
 void Daemon::record(const JobEnded& action, Time) {
