@@ -1,6 +1,8 @@
 // Starting a daemon: in the background for a command that needs one, or in the foreground.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "base/fd.h"
@@ -13,11 +15,14 @@ struct DaemonOptions {
   std::string policy = "priority";
 };
 
-/// Starts one in the background and returns when it answers. One that runs already is an error.
+/// Starts one in the background and returns when it answers. One that runs already is an error;
+/// one that somebody else is just starting is waited for first.
 Result<void> start_daemon(const DaemonOptions& options);
 
 /// Held by the one daemon of this home as long as it lives.
 Result<Fd> take_daemon_lock(const std::string& folder);
+/// The daemon that holds it, from its first moments on; 0 when there is none.
+pid_t daemon_of(const std::string& folder);
 
 /// Runs the daemon on this thread until it is told to stop; `ready_fd` (-1: none) is told when it
 /// answers, or why it cannot. The exit code.
