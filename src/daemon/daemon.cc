@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
+#include "base/failpoint.h"
 #include "gpu/job_environment.h"
 #include "policy/policies.h"
 
@@ -29,6 +31,11 @@ Ending ending_of(const Ended& ended) {
   ending.signal = ended.signal;
   ending.ended = ended.ended;
   return ending;
+}
+
+/// When an attempt ended that nobody was there to see, as far as its shim wrote it down.
+Time end_time(const AttemptEnd& end, Time now) {
+  return end.ended_at == 0 ? now : std::min(now, Time(Duration(end.ended_at)));
 }
 
 /// A description's environment with the changes made to it.
@@ -84,7 +91,11 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   }
   lock_ = std::move(*lock);
   // The launcher is forked while this process is small and has one thread.
-  Result<std::unique_ptr<ShimRunner>> runner = ShimRunner::make(paths_.state + "/jobs");
+  ShimRunner::Options running;
+  if (const char* boot_id = std::getenv("BERTH_BOOT_ID"); boot_id != nullptr) {
+    running.boot_id_path = boot_id;  // for tests of what a reboot does
+  }
+  Result<std::unique_ptr<ShimRunner>> runner = ShimRunner::make(paths_.state + "/jobs", running);
   if (!runner) {
     return Failure(runner.error());
   }
@@ -119,7 +130,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
 }
 
 /// Takes up what the daemon before has left: queued jobs as they were, running ones on the devices
-/// that they have.
+/// that they have. Nothing here may depend on how far a daemon came that died in the middle of it.
 Result<void> Daemon::restore() {
   const Time at = now();
   std::map<JobId, AttemptStart> running;
@@ -130,7 +141,9 @@ Result<void> Daemon::restore() {
   for (const AttemptEnd& end : runner_->take_ends()) {
     ended.emplace(end.job, end);
   }
-  std::vector<LiveJob> never_started;
+  (void)BERTH_FAILPOINT("daemon.restore_adopted");
+  std::vector<StartJob> to_start;            // devices were written down, but no shim ever was
+  std::vector<LiveJob> without_devices;      // the same, and the devices are no longer there
   std::vector<AttemptStart> started_unseen;  // their start was not on disk yet
   const Result<void> read = store_->for_each_live([&](const LiveJob& job) {
     Restore command{job.id, job.spec, job.submitted, job.attempt, std::nullopt};
@@ -140,51 +153,70 @@ Result<void> Daemon::restore() {
       const auto found = attempts.find(job.id);
       return found != attempts.end() && found->second.attempt == job.attempt;
     };
-    const bool in_flight = job.phase == JobPhase::Starting || job.phase == JobPhase::Running;
-    if (in_flight && (known(running) || known(ended))) {
+    if (job.phase == JobPhase::Starting || job.phase == JobPhase::Running) {
+      const bool runs = known(running);
+      const bool is_over = known(ended);
       Running state;
       state.since = job.started == kNever ? at : job.started;
-      for (std::uint32_t i = 0; i < devices_->list().size(); ++i) {
-        const std::string& name = devices_->list()[i].spec.name;
-        if (std::find(job.devices.begin(), job.devices.end(), name) != job.devices.end()) {
-          state.devices.push_back(DeviceId{i});
-        }
+      if (is_over) {
+        state.since = std::min(state.since, end_time(ended.at(job.id), at));
       }
-      command.running = std::move(state);
-      if (job.phase == JobPhase::Starting && known(running)) {
+      state.devices = find_devices(job.devices);
+      if (!runs && !is_over && state.devices.size() != job.devices.size()) {
+        without_devices.push_back(job);
+      } else if (!runs && !is_over) {
+        to_start.push_back({job.id, job.attempt, state.devices});
+        command.starting = true;
+      } else if (job.phase == JobPhase::Starting && runs) {
         started_unseen.push_back(running.at(job.id));
+      } else if (job.phase == JobPhase::Starting &&
+                 ended.at(job.id).kind != AttemptEnd::Kind::NotStarted) {
+        started_unseen.push_back({job.id, job.attempt, 0});  // nor was its end
       }
-    } else if (in_flight) {
-      never_started.push_back(job);
+      if (runs || is_over || command.starting) {
+        command.running = std::move(state);
+      }
     }
     scheduler_->apply(command, at);
   });
   if (!read) {
     return read;
   }
-  for (const LiveJob& job : never_started) {
-    // Its devices were written down, but no shim ever was: it has not run.
+  for (const LiveJob& job : without_devices) {
     Ending ending;
     ending.outcome = Outcome::Lost;
     ending.reason = EndReason::NotStarted;
     ending.ended = at;
-    ending.message = "the daemon ended before it was started";
-    if (Result<void> done = store_->end_attempt(job.id, job.attempt, ending); !done) {
-      return done;
-    }
-    if (Result<void> done = store_->set_waiting(job.id, false, Time{}); !done) {
-      return done;
-    }
+    ending.message = "the daemon ended before it was started, and its devices are gone";
+    check(store_->end_attempt(job.id, job.attempt, ending));
+    check(store_->set_waiting(job.id, false, Time{}));
   }
   for (const AttemptStart& start : started_unseen) {
-    if (Result<void> done = store_->start_attempt(start.job, start.attempt, start.pid, at); !done) {
-      return done;
-    }
+    const auto end = ended.find(start.job);
+    const Time started = end == ended.end() ? at : end_time(end->second, at);
+    check(store_->start_attempt(start.job, start.attempt, start.pid, started));
+  }
+  for (const StartJob& start : to_start) {
+    start_after_commit(launch_for(start));
   }
   for (const auto& [job, end] : ended) {
-    take_end(end, at);
+    take_end(end, end_time(end, at));
   }
-  return store_->commit();
+  (void)BERTH_FAILPOINT("daemon.restore_before_commit");
+  Result<void> committed = store_->commit();
+  (void)BERTH_FAILPOINT("daemon.restored");
+  return committed;
+}
+
+/// Those of the named devices that this daemon has.
+std::vector<DeviceId> Daemon::find_devices(const std::vector<std::string>& names) const {
+  std::vector<DeviceId> found;
+  for (std::uint32_t i = 0; i < devices_->list().size(); ++i) {
+    if (std::count(names.begin(), names.end(), devices_->list()[i].spec.name) != 0) {
+      found.push_back(DeviceId{i});
+    }
+  }
+  return found;
 }
 
 // --- turns
@@ -213,6 +245,8 @@ void Daemon::turn() {
       std::visit([&](const auto& what) { record(what, at); }, action);
     }
   }
+  const bool eventful = !effects_.empty();
+  (void)(eventful && BERTH_FAILPOINT("daemon.before_commit"));
   const Result<void> committed = store_->commit();
   commit_failed_ = !committed;
   if (!committed) {
@@ -221,6 +255,7 @@ void Daemon::turn() {
     loop_.set_alarm(kCommitRetry, [] {});
     return;
   }
+  (void)(eventful && BERTH_FAILPOINT("daemon.after_commit"));
   for (const std::function<void()>& effect : std::exchange(effects_, {})) {
     effect();
   }
@@ -228,40 +263,53 @@ void Daemon::turn() {
   loop_.set_alarm(wake == kNever ? kForever : std::max(Duration{}, wake - now()), [] {});
 }
 
+/// All that the shim must know, from what is on record of the job.
+ShimLaunch Daemon::launch_for(const StartJob& what) {
+  ShimLaunch launch;
+  launch.job = what.job;
+  launch.attempt = what.attempt;
+  launch.stdout_path = fmt::format("{}/logs/{}.{}.log", paths_.state, what.job.value, what.attempt);
+  const Result<JobRecord> job = store_->job(what.job);
+  if (!job) {
+    return launch;
+  }
+  if (!job->description.output.empty()) {
+    launch.stdout_path = expand_path(job->description.output, *job);
+    launch.stderr_path = expand_path(job->description.error, *job);
+  }
+  launch.command = job->description.command;
+  launch.directory = job->description.directory;
+  launch.user = job->description.user;
+  EnvironmentChanges changes = device_environment(*devices_, what.devices);
+  changes.emplace_back("BERTH_JOB_ID", std::to_string(what.job.value));
+  changes.emplace_back("BERTH_ATTEMPT", std::to_string(what.attempt));
+  changes.emplace_back("BERTH_NAME", job->description.name);
+  changes.emplace_back("BERTH_PROJECT", job->description.project);
+  launch.environment = changed(job->description.environment, changes);
+  return launch;
+}
+
 void Daemon::record(const StartJob& action, Time at) {
+  ShimLaunch launch = launch_for(action);
   StoredAttempt attempt;
   attempt.job = action.job;
   attempt.attempt = action.attempt;
   attempt.begun = at;
-  attempt.stdout_path =
-      fmt::format("{}/logs/{}.{}.log", paths_.state, action.job.value, action.attempt);
+  attempt.stdout_path = launch.stdout_path;
+  attempt.stderr_path = launch.stderr_path;
   for (const DeviceId device : action.devices) {
     attempt.devices.push_back(devices_->list()[device.value].spec.name);
   }
-  const Result<JobRecord> job = store_->job(action.job);
-  if (job && !job->description.output.empty()) {
-    attempt.stdout_path = expand_path(job->description.output, *job);
-    attempt.stderr_path = expand_path(job->description.error, *job);
-  }
-  ShimLaunch launch;
-  launch.job = action.job;
-  launch.attempt = action.attempt;
-  launch.stdout_path = attempt.stdout_path;
-  launch.stderr_path = attempt.stderr_path;
-  if (job) {
-    launch.command = job->description.command;
-    launch.directory = job->description.directory;
-    launch.user = job->description.user;
-    EnvironmentChanges changes = device_environment(*devices_, action.devices);
-    changes.emplace_back("BERTH_JOB_ID", std::to_string(action.job.value));
-    changes.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
-    changes.emplace_back("BERTH_NAME", job->description.name);
-    changes.emplace_back("BERTH_PROJECT", job->description.project);
-    launch.environment = changed(job->description.environment, changes);
-  }
   check(store_->begin_attempt(std::move(attempt)));
+  start_after_commit(std::move(launch));
+}
+
+void Daemon::start_after_commit(ShimLaunch launch) {
   after_commit([this, launch = std::move(launch)] {
-    if (const Result<void> started = runner_->start(launch); !started) {
+    (void)BERTH_FAILPOINT("daemon.before_start");
+    const Result<void> started = runner_->start(launch);
+    (void)BERTH_FAILPOINT("daemon.after_start");
+    if (!started) {
       std::fprintf(stderr, "berth daemon: job %llu: %s\n",
                    static_cast<unsigned long long>(launch.job.value),
                    started.error().message.c_str());
@@ -285,7 +333,8 @@ void Daemon::record(const StopJob& action, Time) {
 void Daemon::record(const JobRequeued& action, Time) {
   check(store_->end_attempt(action.job, action.number, ending_of(action.attempt)));
   check(store_->set_waiting(action.job, false, action.not_before));
-  after_commit([this, job = action.job, attempt = action.number] { runner_->forget(job, attempt); });
+  after_commit(
+      [this, job = action.job, attempt = action.number] { runner_->forget(job, attempt); });
 }
 
 void Daemon::record(const JobEnded& action, Time) {
@@ -298,9 +347,11 @@ void Daemon::record(const JobEnded& action, Time) {
   check(store_->end_job(job.id, ending_of(ended)));
   after_commit([this, id = job.id, attempt = job.attempt, ran,
                 failed = ended.outcome != Outcome::Succeeded] {
+    (void)BERTH_FAILPOINT("daemon.before_forget");
     if (ran) {
       runner_->forget(id, attempt);
     }
+    (void)BERTH_FAILPOINT("daemon.after_forget");
     settle_waiters(id, failed);
   });
   scheduler_->forget(action.job);
@@ -312,12 +363,14 @@ void Daemon::take_shim_events() {
     const Job* job = scheduler_->find(start.job);
     if (job != nullptr && std::holds_alternative<Starting>(job->state) &&
         job->attempt == start.attempt) {
+      (void)BERTH_FAILPOINT("daemon.start_seen");
       scheduler_->apply(JobStarted{start.job}, at);
       check(store_->start_attempt(start.job, start.attempt, start.pid, at));
     }
   }
   for (const AttemptEnd& end : runner_->take_ends()) {
     take_end(end, at);
+    (void)BERTH_FAILPOINT("daemon.end_seen");
   }
 }
 

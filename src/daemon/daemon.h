@@ -38,11 +38,14 @@ class Daemon {
   Daemon() = default;
   Result<void> open(const DaemonOptions& options);
   Result<void> restore();
+  std::vector<DeviceId> find_devices(const std::vector<std::string>& names) const;
   void watch_signals();
 
   // Turns (daemon.cc).
   Time now() const;
   void turn();
+  ShimLaunch launch_for(const StartJob& what);
+  void start_after_commit(ShimLaunch launch);
   void record(const StartJob& action, Time at);
   void record(const StopJob& action, Time at);
   void record(const JobRequeued& action, Time at);
