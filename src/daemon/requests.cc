@@ -193,7 +193,7 @@ JobReport Daemon::report(const JobRecord& record) {
     report.ended = seconds(record.ending->ended);
     if (record.ending->signal != 0) {
       report.signal = record.ending->signal;
-    } else if (record.started != kNever) {
+    } else if (record.started != kNever && record.phase != JobPhase::Lost) {
       report.exit_code = record.ending->exit_code;
     }
     report.reason = record.ending->message;
