@@ -180,7 +180,11 @@ Result<void> Daemon::restore() {
     scheduler_->apply(command, at);
   });
   if (!read) {
-    return read;
+    return fail(read.error().code,
+                fmt::format("cannot take up the queue in {}/berth.db ({}); berth leaves it as it "
+                            "is: move it away to begin with an empty queue, or put a backup in its "
+                            "place",
+                            paths_.state, read.error().message));
   }
   for (const LiveJob& job : without_devices) {
     Ending ending;
