@@ -212,6 +212,7 @@ int supervise(const SelftestOptions& options) {
     ::sigaddset(&signals, signal);
   }
   ::sigprocmask(SIG_BLOCK, &signals, &before);
+  fmt::print(stderr, "seed {}\n", options.seed);
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
@@ -278,7 +279,6 @@ int selftest_main(Words words) {
   if (!options.chaos) {
     return report(kName, Error{ErrorCode::Usage, "say which test: --chaos"});
   }
-  fmt::print(stderr, "seed {}\n", options.seed);
   return supervise(options);
 }
 
