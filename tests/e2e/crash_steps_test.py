@@ -107,6 +107,18 @@ class Steps(DaemonCase):
         self.assertEqual([end[:2] for end in self.ends()], [("succeeded", 0)] * 2)
         self.assertEqual(self.read("ledger"), "ran\n")
 
+    def test_a_job_that_follows_one_that_has_ended(self):
+        self.make_gates("gate")
+        self.berth("submit", "read x < gate; true")
+        self.berth("submit", "--after", "ok:1", "--hold", "echo ran >> ledger")
+        self.release("gate")
+        self.berth("wait", "1")
+        self.kill_daemon()
+        self.berth("daemon", "start")
+        self.berth("release", "2")
+        self.berth("wait", "2")
+        self.assertEqual(self.read("ledger"), "ran\n")
+
     def test_an_end_without_a_daemon_has_its_own_time(self):
         self.make_gates("up", "gate")
         self.berth("submit", "echo $PPID > up; read x < gate; date +%s.%N > ended")
