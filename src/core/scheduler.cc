@@ -130,10 +130,14 @@ void Scheduler::apply(const Restore& command, Time now) {
   devices_.lease(job.id, needs(job), command.running->devices);
   if (command.starting) {
     job.state = Starting{command.running->devices, command.running->since};
-    return;
+  } else {
+    set_timer(job, add_saturating(command.running->since, job.limit));
+    job.state = Running{command.running->devices, command.running->since};
   }
-  set_timer(job, add_saturating(command.running->since, job.limit));
-  job.state = *command.running;
+  if (command.running->stopping != Stopping::No) {
+    // Whether it has heard of it nobody knows.
+    ask_to_stop(job, command.running->stopping, now);
+  }
 }
 
 Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {

@@ -162,6 +162,7 @@ Result<void> Daemon::restore() {
         state.since = std::min(state.since, end_time(ended.at(job.id), at));
       }
       state.devices = find_devices(job.devices);
+      state.stopping = job.stopping;
       if (!runs && !is_over && state.devices.size() != job.devices.size()) {
         without_devices.push_back(job);
       } else if (!runs && !is_over) {
@@ -328,7 +329,18 @@ void Daemon::start_after_commit(ShimLaunch launch) {
 }
 
 void Daemon::record(const StopJob& action, Time) {
+  if (const Job* job = scheduler_->find(action.job); job != nullptr) {
+    const auto* starting = std::get_if<Starting>(&job->state);
+    const auto* running = std::get_if<Running>(&job->state);
+    const Stopping why = starting != nullptr  ? starting->stopping
+                         : running != nullptr ? running->stopping
+                                              : Stopping::No;
+    if (why != Stopping::No) {
+      check(store_->set_stopping(action.job, why));
+    }
+  }
   after_commit([this, action] {
+    (void)BERTH_FAILPOINT("daemon.before_stop");
     runner_->stop(action.job,
                   action.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
   });

@@ -42,6 +42,10 @@ struct StartAttempt {
   pid_t pid = 0;
   Time started{};
 };
+struct SetStopping {
+  JobId job;
+  Stopping why = Stopping::No;
+};
 struct EndAttempt {
   JobId job;
   std::uint16_t attempt = 0;
@@ -64,6 +68,6 @@ struct ForgetInputs {
 
 using Change =
     std::variant<InsertJobs, RememberToken, SetWaiting, SetSpec, BeginAttempt, StartAttempt,
-                 EndAttempt, EndJob, ForgetJobs, AppendInput, ForgetInputs>;
+                 SetStopping, EndAttempt, EndJob, ForgetJobs, AppendInput, ForgetInputs>;
 
 }  // namespace berth

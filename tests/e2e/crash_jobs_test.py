@@ -85,6 +85,36 @@ class Jobs(DaemonCase):
         self.berth("wait", "1", code=1)
         self.assertEqual(self.ends(), [("cancelled", None, signal.SIGKILL, 1)])
 
+    def test_a_kill_outlives_the_daemon(self):
+        """Once it is acknowledged the job is ended and called cancelled, and not tried again."""
+        job = "echo $BERTH_ATTEMPT >> ledger; trap 'exit 5' TERM; echo $$ > up; sleep 1000 & wait"
+        self.make_gates("up")
+        for step in ("daemon.after_commit", "daemon.before_stop"):
+            with self.subTest(step):
+                self.berth("submit", "--retries", "1", job)
+                self.hear("up")
+                self.kill_daemon()
+                daemon = self.start_daemon(f"{step}=kill")
+                number = len(self.read("ledger").split())
+                self.try_berth("kill", str(number))
+                self.dies(daemon)
+                self.berth("wait", str(number), code=1)
+                self.assertEqual(self.ends()[-1], ("cancelled", 5, None, 1))
+        self.assertEqual(self.read("ledger"), "1\n1\n")
+
+    def test_a_job_that_was_told_to_end_and_did_so_without_a_daemon(self):
+        self.make_gates("up", "told", "gate")
+        self.berth("submit", "--retries", "1", "trap 'echo > told; read x < gate; exit 5' TERM;"
+                   " echo $PPID > up; sleep 1000 & wait")
+        shim = self.watch(int(self.hear("up")))
+        self.berth("kill", "1")
+        self.hear("told")
+        self.kill_daemon()
+        self.release("gate")
+        self.gone(shim)
+        self.berth("wait", "1", code=1)
+        self.assertEqual(self.ends(), [("cancelled", 5, None, 1)])
+
     def test_what_escapes_its_session_is_ended_with_the_job(self):
         self.make_gates("up", "gate")
         escape = "(setsid sh -c '(echo $$ > up; exec sleep 1000) &' &)"
