@@ -25,7 +25,8 @@ class DaemonCase(unittest.TestCase):
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("BERTH_")}
         self.env.update(BERTH_HOME=self.home, BERTH_GPUS=self.devices,
                         BERTH_LOCKS=folder + "/locks", BERTH_TEST_MARK=folder)
-        self.addCleanup(self.end_everything)
+        # By name: a test with many cases has a folder for each.
+        self.addCleanup(self.end_everything, folder)
 
     # --- commands
 
@@ -100,8 +101,8 @@ class DaemonCase(unittest.TestCase):
         """The processes of this home that are called so."""
         return [pid for pid in self.marked() if self.proc(pid, "comm").strip() == name]
 
-    def marked(self):
-        mark = f"BERTH_TEST_MARK={self.folder}"
+    def marked(self, folder=None):
+        mark = f"BERTH_TEST_MARK={folder or self.folder}"
         return [int(pid) for pid in os.listdir("/proc") if pid.isdigit()
                 and mark in self.proc(pid, "environ").split("\0")]
 
@@ -113,8 +114,8 @@ class DaemonCase(unittest.TestCase):
         except OSError:
             return ""
 
-    def end_everything(self):
-        while left := self.marked():
+    def end_everything(self, folder=None):
+        while left := self.marked(folder):
             for pid in left:
                 try:
                     process = os.pidfd_open(pid)
