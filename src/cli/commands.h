@@ -33,6 +33,9 @@ int gpus_main(Words words);
 int simjob_main(Words words);
 /// Sets what simulated devices report; for tests and for playing with faults.
 int simset_main(Words words);
+int selftest_main(Words words);
+/// One job of a self-test.
+int chaosjob_main(Words words);
 
 /// The same program under the names of the tools it replaces.
 int simple_gpu_scheduler_main(Words words);

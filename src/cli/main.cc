@@ -43,7 +43,10 @@ constexpr std::array kCommands = {
             berth::sweep_main},
     Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},
     Command{"simjob", "use simulated devices as a training would", berth::simjob_main},
+    Command{"selftest", "show that nothing is lost when the daemon is killed",
+            berth::selftest_main},
     Command{"simset", "", berth::simset_main},
+    Command{"chaosjob", "", berth::chaosjob_main},
     Command{"simple_gpu_scheduler", "", berth::simple_gpu_scheduler_main},
     Command{"simple_hypersearch", "", berth::simple_hypersearch_main},
 };

@@ -93,7 +93,9 @@ Queued Scheduler::count_unmet(const JobSpec& spec, JobId id, bool& never) {
   for (const Dependency& dependency : spec.after) {
     const Job* other = jobs_.find(dependency.job);
     if (other == nullptr) {
-      continue;  // of a restored job: it has ended as required, or this job would have, too
+      // Only a restored job follows one that is forgotten: had it not ended as required, this one
+      // would have ended with it.
+      continue;
     }
     if (const auto* ended = std::get_if<Ended>(&other->state)) {
       never = never || !satisfied(dependency.when, ended->outcome);
@@ -132,8 +134,16 @@ void Scheduler::apply(const Restore& command, Time now) {
   }
   running_.insert(job.id);
   devices_.lease(job.id, needs(job), command.running->devices);
-  job.state = *command.running;
-  await_limit(job, command.running->since, now);
+  if (command.starting) {
+    job.state = Starting{command.running->devices, command.running->since};
+  } else {
+    job.state = Running{command.running->devices, command.running->since};
+    await_limit(job, command.running->since, now);
+  }
+  if (command.running->stopping != Stopping::No) {
+    // Whether it has heard of it nobody knows.
+    ask_to_stop(job, command.running->stopping, now);
+  }
 }
 
 Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {
@@ -324,7 +334,7 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
     return;
   }
   const Time not_before = add_saturating(now, retry_delay(*job.retry, job.attempt));
-  pending_.push_back(JobRequeued{job.id, attempt, not_before});
+  pending_.push_back(JobRequeued{job.id, job.attempt, attempt, not_before});
   ++waiting_;
   job.state = Queued{not_before, 0};
   set_timer(job, kNever);

@@ -36,6 +36,7 @@ struct Restore {
   Time submitted;
   std::uint16_t attempt = 0;
   std::optional<Running> running;  // on devices that this process has
+  bool starting = false;           // has them, but its process is still to come
 };
 struct Cancel {
   JobId job;
@@ -102,6 +103,7 @@ struct JobEnded {
 /// An attempt has failed and the job goes back to the queue.
 struct JobRequeued {
   JobId job;
+  std::uint16_t number;  // of the attempt; the job itself may be at the next one already
   Ended attempt;
   Time not_before;
 };

@@ -71,7 +71,8 @@ void Daemon::turn() {
       told_ = false;
     }
   }
-  (void)BERTH_FAILPOINT("daemon.before_commit");
+  const bool eventful = !effects_.empty();
+  (void)(eventful && BERTH_FAILPOINT("daemon.before_commit"));
   const Result<void> committed = store_->commit();
   commit_failed_ = !committed;
   if (!committed) {
@@ -80,7 +81,7 @@ void Daemon::turn() {
     loop_.set_alarm(kCommitRetry, [] {});
     return;
   }
-  (void)BERTH_FAILPOINT("daemon.after_commit");
+  (void)(eventful && BERTH_FAILPOINT("daemon.after_commit"));
   for (const std::function<void()>& effect : std::exchange(effects_, {})) {
     effect();
   }
@@ -162,6 +163,7 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
 }
 
 void Daemon::launch(const ShimLaunch& launch) {
+  (void)BERTH_FAILPOINT("daemon.before_start");
   if (const Result<void> started = runner_->start(launch); !started) {
     std::fprintf(stderr, "berth daemon: job %llu: %s\n",
                  static_cast<unsigned long long>(launch.job.value),
@@ -177,7 +179,18 @@ void Daemon::launch(const ShimLaunch& launch) {
 }
 
 void Daemon::record(const StopJob& action, Time) {
+  if (const Job* job = scheduler_->find(action.job); job != nullptr) {
+    const auto* starting = std::get_if<Starting>(&job->state);
+    const auto* running = std::get_if<Running>(&job->state);
+    const Stopping why = starting != nullptr  ? starting->stopping
+                         : running != nullptr ? running->stopping
+                                              : Stopping::No;
+    if (why != Stopping::No) {
+      check(store_->set_stopping(action.job, why));
+    }
+  }
   after_commit([this, action] {
+    (void)BERTH_FAILPOINT("daemon.before_stop");
     runner_->stop(action.job,
                   action.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
     // One that is paused would not hear it.
@@ -217,12 +230,11 @@ Ending Daemon::ending_of(const Ended& ended, JobId job) const {
 }
 
 void Daemon::record(const JobRequeued& action, Time) {
-  const std::uint16_t attempt = scheduler_->find(action.job)->attempt;
-  check(store_->end_attempt(action.job, attempt, ending_of(action.attempt, action.job)));
+  check(store_->end_attempt(action.job, action.number, ending_of(action.attempt, action.job)));
   check(store_->set_waiting(action.job, false, action.not_before));
   active_.erase(action.job);
   events_->job_changed(action.job);
-  after_commit([this, job = action.job, attempt] {
+  after_commit([this, job = action.job, attempt = action.number] {
     runner_->forget(job, attempt);
     logs_.job_changed(job, true, now());
   });
@@ -246,10 +258,11 @@ void Daemon::record(const JobEnded& action, Time) {
   events_->job_changed(job.id);
   after_commit([this, id = job.id, attempt = job.attempt, ran,
                 failed = ended.outcome != Outcome::Succeeded] {
+    (void)BERTH_FAILPOINT("daemon.before_forget");
     if (ran) {
-      (void)BERTH_FAILPOINT("daemon.before_forget");
       runner_->forget(id, attempt);
     }
+    (void)BERTH_FAILPOINT("daemon.after_forget");
     logs_.job_changed(id, true, now());
     settle_waiters(id, failed);
   });
@@ -265,6 +278,7 @@ void Daemon::take_shim_events() {
   }
   for (const AttemptEnd& end : runner_->take_ends()) {
     take_end(end, at);
+    (void)BERTH_FAILPOINT("daemon.end_seen");
   }
 }
 
@@ -274,6 +288,7 @@ void Daemon::take_start(const AttemptStart& start, Time at) {
       job->attempt != start.attempt) {
     return;
   }
+  (void)BERTH_FAILPOINT("daemon.start_seen");
   journal(JobStarted{start.job}, at);
   scheduler_->apply(JobStarted{start.job}, at);
   check(store_->start_attempt(start.job, start.attempt, start.pid, at));
@@ -288,7 +303,6 @@ void Daemon::take_start(const AttemptStart& start, Time at) {
 }
 
 void Daemon::take_end(const AttemptEnd& end, Time at) {
-  (void)BERTH_FAILPOINT("daemon.take_end");
   const Job* job = scheduler_->find(end.job);
   if (job == nullptr || job->lease() == nullptr || job->attempt != end.attempt) {
     runner_->forget(end.job, end.attempt);  // known already

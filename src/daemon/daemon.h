@@ -80,6 +80,7 @@ class Daemon {
   Result<void> read_settings();
   Result<void> set_clock();
   Result<void> restore();
+  Result<void> start_again(const StartJob& start);
   Result<void> learn_from_past();
 
   // Turns (daemon.cc).

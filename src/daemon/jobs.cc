@@ -40,7 +40,7 @@ void add_ending(AttemptReport& report, const StoredAttempt& attempt) {
   report.outcome = outcome_name(ending.outcome);
   if (ending.signal != 0) {
     report.signal = ending.signal;
-  } else if (attempt.started != kNever) {
+  } else if (attempt.started != kNever && ending.outcome != Outcome::Lost) {
     report.exit_code = ending.exit_code;
   }
   report.reason = ending.message;
@@ -93,7 +93,7 @@ JobReport Daemon::report(const JobRecord& record) {
     report.ended = seconds(record.ending->ended);
     if (record.ending->signal != 0) {
       report.signal = record.ending->signal;
-    } else if (record.started != kNever) {
+    } else if (record.started != kNever && record.phase != JobPhase::Lost) {
       report.exit_code = record.ending->exit_code;
     }
     report.reason = reason_of(*record.ending);

@@ -23,8 +23,9 @@ Duration since_epoch(auto clock_now) {
 class RestoredEntries {
  public:
   void add(const Restore& command) {
-    Restored entry{command.id,     1, command.spec.held, command.spec.begin, command.attempt,
-                   command.running};
+    Restored entry{
+        command.id,      1, command.spec.held, command.spec.begin, command.attempt, command.running,
+        command.starting};
     if (!entries_.empty()) {
       Restored& last = entries_.back();
       const bool plain = !entry.running && entry.attempt == 0 && entry.not_before == Time{};
@@ -42,6 +43,11 @@ class RestoredEntries {
  private:
   std::vector<Restored> entries_;
 };
+
+/// When an attempt ended that nobody was there to see, as far as its shim wrote it down.
+Time end_time(const AttemptEnd& end, Time now) {
+  return end.ended_at == 0 ? now : std::min(now, Time(Duration(end.ended_at)));
+}
 
 /// The slots of these names that are least in use; a name may stand for several slots.
 std::vector<DeviceId> slots_named(const DeviceTable& devices,
@@ -205,7 +211,7 @@ Result<void> Daemon::read_settings() {
 }
 
 /// Takes up what the daemon before has left: queued jobs as they were, running ones on the devices
-/// that they have.
+/// that they have. Nothing here may depend on how far a daemon came that died in the middle of it.
 Result<void> Daemon::restore() {
   const Time at = now();
   std::map<JobId, AttemptStart> running;
@@ -216,9 +222,11 @@ Result<void> Daemon::restore() {
   for (const AttemptEnd& end : runner_->take_ends()) {
     ended.emplace(end.job, end);
   }
+  (void)BERTH_FAILPOINT("daemon.restore_adopted");
   RestoredEntries entries;
-  std::vector<LiveJob> never_started;
-  std::vector<std::pair<AttemptStart, Time>> started_unseen;  // their start was not on disk yet
+  std::vector<StartJob> to_start;            // devices were written down, but no shim ever was
+  std::vector<LiveJob> without_devices;      // the same, and the devices are no longer there
+  std::vector<AttemptStart> started_unseen;  // their start was not on disk yet
   std::vector<JobId> in_flight;
   const Result<void> read = store_->for_each_live([&](const LiveJob& job) {
     Restore command{job.id, job.spec, std::min(job.submitted, at), job.attempt, std::nullopt};
@@ -229,45 +237,55 @@ Result<void> Daemon::restore() {
       return found != attempts.end() && found->second.attempt == job.attempt;
     };
     if (job.phase == JobPhase::Starting || job.phase == JobPhase::Running) {
-      if (known(running) || known(ended)) {
-        command.running = Running{slots_named(scheduler_->devices(), job.devices),
-                                  job.started == kNever ? at : std::min(job.started, at)};
+      const bool runs = known(running);
+      const bool is_over = known(ended);
+      Running state{slots_named(scheduler_->devices(), job.devices), std::min(job.started, at),
+                    job.stopping};
+      if (is_over) {
+        state.since = std::min(state.since, end_time(ended.at(job.id), at));
+      }
+      if (!runs && !is_over && state.devices.size() != job.devices.size()) {
+        without_devices.push_back(job);
+      } else if (!runs && !is_over) {
+        to_start.push_back({job.id, job.attempt, state.devices});
+        command.starting = true;
+      } else if (job.phase == JobPhase::Starting && runs) {
+        started_unseen.push_back(running.at(job.id));
+      } else if (job.phase == JobPhase::Starting &&
+                 ended.at(job.id).kind != AttemptEnd::Kind::NotStarted) {
+        started_unseen.push_back({job.id, job.attempt, 0});  // nor was its end
+      }
+      if (runs || is_over || command.starting) {
+        command.running = std::move(state);
         in_flight.push_back(job.id);
-        if (job.phase == JobPhase::Starting && known(running)) {
-          started_unseen.emplace_back(running.at(job.id), at);
-        } else if (job.phase == JobPhase::Starting &&
-                   ended.at(job.id).kind == AttemptEnd::Kind::Exited) {
-          const AttemptEnd& end = ended.at(job.id);
-          const Time end_time{Duration(end.ended_at)};
-          started_unseen.emplace_back(AttemptStart{job.id, job.attempt, 0},
-                                      end.ended_at == 0 ? at : std::min(at, end_time));
-        }
-      } else {
-        // Its devices were written down, but no shim ever was: it has not run.
-        never_started.push_back(job);
       }
     }
     scheduler_->apply(command, at);
     entries.add(command);
   });
   if (!read) {
-    return read;
+    return fail(read.error().code,
+                fmt::format("cannot take up the queue in {}/berth.db ({}); berth leaves it as it "
+                            "is: move it away to begin with an empty queue, or put a backup in its "
+                            "place",
+                            paths_.state, read.error().message));
   }
   for (const Restored& entry : entries.entries()) {
     journal(entry, at);
   }
-  (void)BERTH_FAILPOINT("daemon.restore");
-  for (const LiveJob& job : never_started) {
+  for (const LiveJob& job : without_devices) {
     Ending ending;
     ending.outcome = Outcome::Lost;
     ending.reason = EndReason::NotStarted;
     ending.ended = at;
-    ending.message = "the daemon ended before it was started";
+    ending.message = "the daemon ended before it was started, and its devices are gone";
     check(store_->end_attempt(job.id, job.attempt, ending));
     check(store_->set_waiting(job.id, false, Time{}));
   }
-  for (const auto& [start, when] : started_unseen) {
-    check(store_->start_attempt(start.job, start.attempt, start.pid, when));
+  for (const AttemptStart& start : started_unseen) {
+    const auto end = ended.find(start.job);
+    const Time started = end == ended.end() ? at : end_time(end->second, at);
+    check(store_->start_attempt(start.job, start.attempt, start.pid, started));
   }
   for (const JobId id : in_flight) {
     const Result<JobRecord> job = store_->job(id);
@@ -282,10 +300,29 @@ Result<void> Daemon::restore() {
     active.pid = start == running.end() ? 0 : start->second.pid;
     active.gpus = static_cast<int>(scheduler_->find(id)->lease()->size());
   }
+  for (const StartJob& start : to_start) {
+    if (Result<void> prepared = start_again(start); !prepared) {
+      return prepared;
+    }
+  }
   for (const auto& [job, end] : ended) {
     take_end(end, at);
   }
-  return store_->commit();
+  // The first turn commits it, and waits for room where the disk is full.
+  (void)BERTH_FAILPOINT("daemon.restored");
+  return {};
+}
+
+/// What the daemon before had written down that it would start: the same attempt, with the same
+/// files.
+Result<void> Daemon::start_again(const StartJob& start) {
+  const Result<JobRecord> job = store_->job(start.job);
+  const Result<std::vector<StoredAttempt>> attempts = store_->attempts(start.job);
+  if (!job || !attempts || attempts->empty()) {
+    return fail(ErrorCode::Io, fmt::format("the record of job {} is damaged", start.job.value));
+  }
+  after_commit([this, wanted = launch_for(start, *job, attempts->back())] { launch(wanted); });
+  return {};
 }
 
 /// How long jobs took, from those that ended last.

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/paths.h"
+
 namespace berth {
 namespace {
 
@@ -39,19 +41,57 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   ::execv("/proc/self/exe", arguments.data());
 }
 
+std::string lock_path(const std::string& folder) { return folder + "/daemon.lock"; }
+
+/// The whole file. A lock of this kind belongs to the process: children that outlive the daemon,
+/// such as its launcher, have no part in it, and the kernel says whose it is.
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+/// Whoever starts a daemon does so alone: when the next one has its turn, the daemon answers.
+Result<Fd> take_turn_to_start() {
+  const Result<Paths> paths = find_paths();
+  if (!paths) {
+    return Failure(paths.error());
+  }
+  if (Result<void> made = make_folder(paths->state); !made) {
+    return Failure(made.error());
+  }
+  const std::string path = paths->state + "/start.lock";
+  Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  while (file && ::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  if (!file) {
+    return fail_errno(fmt::format("cannot open {}", path), errno);
+  }
+  return file;
+}
+
 }  // namespace
 
 Result<Fd> take_daemon_lock(const std::string& folder) {
-  const std::string path = folder + "/daemon.lock";
+  const std::string path = lock_path(folder);
   Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file) {
     return fail_errno(fmt::format("cannot open {}", path), errno);
   }
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+  struct flock lock = whole_file();
+  if (::fcntl(file.get(), F_SETLK, &lock) != 0) {
     return fail(ErrorCode::Refused,
                 fmt::format("a daemon runs already in {} (berth daemon status)", folder));
   }
   return file;
+}
+
+pid_t daemon_of(const std::string& folder) {
+  const Fd file(::open(lock_path(folder).c_str(), O_RDWR | O_CLOEXEC));
+  struct flock lock = whole_file();
+  return file && ::fcntl(file.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid
+                                                                                    : 0;
 }
 
 Result<std::string> daemon_token(const std::string& folder) {
@@ -84,6 +124,10 @@ Result<std::string> daemon_token(const std::string& folder) {
 }
 
 Result<void> start_daemon(const DaemonOptions& options) {
+  const Result<Fd> turn = take_turn_to_start();
+  if (!turn) {
+    return Failure(turn.error());
+  }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return fail_errno("cannot start the daemon", errno);

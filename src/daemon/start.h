@@ -1,6 +1,8 @@
 // Starting a daemon: in the background for a command that needs one, or in the foreground.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "base/fd.h"
@@ -16,11 +18,14 @@ struct DaemonOptions {
   bool everyone = false;      // other users of the machine may connect, too
 };
 
-/// Starts one in the background and returns when it answers. One that runs already is an error.
+/// Starts one in the background and returns when it answers. One that runs already is an error;
+/// one that somebody else is just starting is waited for first.
 Result<void> start_daemon(const DaemonOptions& options);
 
 /// Held by the one daemon of this home as long as it lives.
 Result<Fd> take_daemon_lock(const std::string& folder);
+/// The daemon that holds it, from its first moments on; 0 when there is none.
+pid_t daemon_of(const std::string& folder);
 
 /// What clients over TCP must show; made when there is none yet, for this user alone.
 Result<std::string> daemon_token(const std::string& folder);

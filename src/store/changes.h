@@ -48,6 +48,10 @@ struct StartAttempt {
   pid_t pid = 0;
   Time started{};
 };
+struct SetStopping {
+  JobId job;
+  Stopping why = Stopping::No;
+};
 struct EndAttempt {
   JobId job;
   std::uint16_t attempt = 0;
@@ -68,8 +72,8 @@ struct ForgetInputs {
   std::uint64_t before = 0;
 };
 
-using Change =
-    std::variant<InsertJobs, RememberToken, SetWaiting, Amend, SetSetting, BeginAttempt,
-                 StartAttempt, EndAttempt, EndJob, ForgetJobs, AppendInput, ForgetInputs>;
+using Change = std::variant<InsertJobs, RememberToken, SetWaiting, Amend, SetSetting, BeginAttempt,
+                            StartAttempt, SetStopping, EndAttempt, EndJob, ForgetJobs, AppendInput,
+                            ForgetInputs>;
 
 }  // namespace berth

@@ -1,5 +1,7 @@
 #include "store/group.h"
 
+#include "base/failpoint.h"
+
 namespace berth {
 namespace {
 
@@ -48,6 +50,9 @@ Result<void> Group::try_commit() {
   }
   if (Result<void> flushed = writer_.flush(committed_); !flushed) {
     return flushed;
+  }
+  if (const int error = BERTH_FAILPOINT("store.commit")) {
+    return fail_errno("cannot write the queue to disk", error);
   }
   return transaction_->commit();
 }

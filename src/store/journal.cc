@@ -80,7 +80,9 @@ struct Encode {
         .number(input.attempt)
         .number(input.running ? 1 : 0);
     if (input.running) {
-      out.integer(input.running->since.time_since_epoch().count())
+      out.number(input.starting ? 1 : 0)
+          .number(static_cast<std::uint64_t>(input.running->stopping))
+          .integer(input.running->since.time_since_epoch().count())
           .number(input.running->devices.size());
       for (const DeviceId device : input.running->devices) {
         out.number(device.value);
@@ -136,14 +138,18 @@ DeviceAdded added(Decoder& in) {
 Time time(Decoder& in) { return Time(Duration(in.integer())); }
 
 Restored restored(Decoder& in) {
-  Restored input{job(in)};
+  Restored input;
+  input.first = job(in);
   input.count =
       static_cast<std::uint32_t>(in.number_up_to(std::numeric_limits<std::uint32_t>::max()));
   input.held = in.number_up_to(1) == 1;
   input.not_before = time(in);
   input.attempt = small(in);
   if (in.number_up_to(1) == 1) {
+    input.starting = in.number_up_to(1) == 1;
     Running running;
+    running.stopping =
+        static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::TimeLimit)));
     running.since = time(in);
     for (std::uint64_t left = in.number(); left > 0 && !in.failed(); --left) {
       running.devices.push_back(device(in));

@@ -29,6 +29,7 @@ struct Restored {
   Time not_before{};
   std::uint16_t attempt = 0;
   std::optional<Running> running;
+  bool starting = false;
 };
 /// A new process: the scheduler begins empty, and what follows tells it what there is.
 struct Restarted {

@@ -85,6 +85,7 @@ struct LiveJob {
   Time not_before{};
   Time started = kNever;             // of the present attempt
   std::vector<std::string> devices;  // of the present attempt, while it is starting or running
+  Stopping stopping = Stopping::No;  // that attempt has been asked to end
 };
 
 /// What a token stands for: the jobs of the submission that brought it.

@@ -24,7 +24,7 @@ Result<void> Reader::for_each_live(bool few, const std::function<void(const Live
   // Where most jobs are live, the table is read through in its own order; else the index finds them
   // and they are sorted.
   Result<Statement> rows = database_->prepare(fmt::format(
-      "SELECT {} FROM jobs {} WHERE state < {} ORDER BY id", kSpecColumns,
+      "SELECT {}, reason FROM jobs {} WHERE state < {} ORDER BY id", kSpecColumns,
       few ? "INDEXED BY jobs_by_state" : "NOT INDEXED", static_cast<int>(JobPhase::Succeeded)));
   if (!rows) {
     return Failure(rows.error());
@@ -62,6 +62,10 @@ Result<void> Reader::for_each_live(bool few, const std::function<void(const Live
     job.submitted = Time(Duration(rows->integer(SpecColumn::Submitted)));
     job.not_before = time_or(*rows, SpecColumn::NotBefore, Time{});
     job.started = time_or(*rows, SpecColumn::Started, kNever);
+    job.stopping = rows->null(SpecColumn::AfterSpec) ? Stopping::No
+                   : rows->integer(SpecColumn::AfterSpec) == static_cast<int>(EndReason::TimeLimit)
+                       ? Stopping::TimeLimit
+                       : Stopping::Cancelled;
     Result<std::vector<std::string>> devices = present_devices(job);
     if (!devices) {
       return Failure(devices.error());

@@ -99,6 +99,10 @@ Result<void> Store::start_attempt(JobId job, std::uint16_t attempt, pid_t pid, T
   return parts_->group->add(StartAttempt{job, attempt, pid, started});
 }
 
+Result<void> Store::set_stopping(JobId job, Stopping why) {
+  return parts_->group->add(SetStopping{job, why});
+}
+
 Result<void> Store::end_attempt(JobId job, std::uint16_t attempt, Ending ending) {
   return parts_->group->add(EndAttempt{job, attempt, std::move(ending)});
 }

@@ -68,6 +68,9 @@ class Store {
   Result<void> begin_attempt(StoredAttempt attempt);
   /// Its process is there: the job is running.
   Result<void> start_attempt(JobId job, std::uint16_t attempt, pid_t pid, Time started);
+  /// It has been asked to end: whoever takes it up after a restart must ask again, and knows why it
+  /// ended. Until its attempt is over.
+  Result<void> set_stopping(JobId job, Stopping why);
   /// How the attempt ended. What becomes of the job is told by set_waiting() or end_job().
   Result<void> end_attempt(JobId job, std::uint16_t attempt, Ending ending);
   Result<void> end_job(JobId job, Ending ending);

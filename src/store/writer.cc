@@ -73,6 +73,7 @@ Result<void> Writer::prepare_statements() {
        {start_attempt_,
         "UPDATE attempts SET pid = ?3, started = ?4 WHERE job = ?1 AND attempt = ?2"},
        {job_running_, "UPDATE jobs SET state = ?2, started = ?3 WHERE id = ?1"},
+       {set_stopping_, "UPDATE jobs SET reason = ?2 WHERE id = ?1"},
        {end_attempt_,
         "UPDATE attempts SET outcome = ?3, ended = ?4, reason = ?5, code = ?6, signal = ?7, "
         "peak = ?8, gpu_time = ?9, energy = ?10, message = ?11 WHERE job = ?1 AND attempt = ?2"},
@@ -240,6 +241,16 @@ Result<void> Writer::write(const StartAttempt& change) {
     count_move(*before, JobPhase::Running);
   }
   return done;
+}
+
+/// A job that has not ended has no reason for it yet, so the column is free to say what is asked.
+Result<void> Writer::write(const SetStopping& change) {
+  const EndReason why =
+      change.why == Stopping::TimeLimit ? EndReason::TimeLimit : EndReason::Cancelled;
+  if (Result<void> done = set_stopping_.run(change.job.value, static_cast<int>(why)); !done) {
+    return done;
+  }
+  return must_have_changed(change.job, "record");
 }
 
 Result<void> Writer::write(const EndAttempt& change) {

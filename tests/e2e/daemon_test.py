@@ -2,49 +2,10 @@
 
 import json
 import os
-import select
-import signal
 import subprocess
-import tempfile
 import unittest
 
-BERTH = os.environ["BERTH"]
-DEADLINE = 60
-
-
-class DaemonCase(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="berth-daemon-")
-        self.addCleanup(self.folder.cleanup)
-        self.env = dict(os.environ, BERTH_HOME=self.folder.name + "/home", BERTH_GPUS="sim:2")
-        self.addCleanup(self.stop)
-
-    def berth(self, *words, code=0, **options):
-        done = subprocess.run([BERTH, *words], env=self.env, cwd=self.folder.name, text=True,
-                              capture_output=True, timeout=DEADLINE, **options)
-        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
-        return done.stdout
-
-    def stop(self):
-        subprocess.run([BERTH, "daemon", "stop"], env=self.env, capture_output=True,
-                       timeout=DEADLINE, check=False)
-
-    def status(self):
-        return json.loads(self.berth("daemon", "status"))
-
-    def kill_daemon(self):
-        """kill -9, and not before it is gone does this return."""
-        process = os.pidfd_open(self.status()["pid"])
-        self.addCleanup(os.close, process)
-        signal.pidfd_send_signal(process, signal.SIGKILL)
-        self.assertTrue(select.select([process], [], [], DEADLINE)[0], "the daemon did not die")
-
-    def jobs(self):
-        return json.loads(self.berth("queue", "--all", "--json"))["jobs"]
-
-    def read(self, name):
-        with open(os.path.join(self.folder.name, name), encoding="utf-8") as file:
-            return file.read()
+from daemon_case import BERTH, DEADLINE, DaemonCase
 
 
 class Basics(DaemonCase):
@@ -85,7 +46,7 @@ class Basics(DaemonCase):
         self.assertEqual(self.berth("submit", "true"), "2\n")
 
     def test_hold_release_kill_and_why(self):
-        os.mkfifo(self.folder.name + "/gate")
+        os.mkfifo(self.folder + "/gate")
         for _ in range(2):
             self.berth("submit", "read x < gate")
         self.berth("submit", "--hold", "true")

@@ -61,9 +61,11 @@ JournalInput any_input(Random& random) {
       Restarted{"priority"},
       Restored{job, any<std::uint32_t>(random), random.below(2) == 0,
                Time(Duration(any<std::int64_t>(random))), any<std::uint16_t>(random),
-               random.below(2) == 0
-                   ? std::optional<Running>()
-                   : Running{{device, DeviceId{1}}, Time(Duration(any<std::int64_t>(random)))}},
+               random.below(2) == 0 ? std::optional<Running>()
+                                    : Running{{device, DeviceId{1}},
+                                              Time(Duration(any<std::int64_t>(random))),
+                                              Stopping::TimeLimit},
+               random.below(2) == 0},
       Edited{job, any_spec(random), any_spec(random)}};
   EXPECT_EQ(all.size(), std::variant_size_v<JournalInput>);
   return all[random.below(all.size())];
@@ -97,7 +99,8 @@ struct Show {
     std::string shown = fmt::format("{} {} {} {} {}", i.first.value, i.count, i.held,
                                     i.not_before.time_since_epoch().count(), i.attempt);
     if (i.running) {
-      shown += fmt::format(" since {}", i.running->since.time_since_epoch().count());
+      shown += fmt::format(" {} {} since {}", i.starting, static_cast<int>(i.running->stopping),
+                           i.running->since.time_since_epoch().count());
       for (const DeviceId device : i.running->devices) {
         shown += fmt::format(" {}", device.value);
       }

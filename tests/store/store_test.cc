@@ -200,6 +200,11 @@ TEST_F(StoreTest, LiveJobsInOrder) {
   }
   ASSERT_TRUE(store_->begin_attempt({JobId{50}, 1, {"3", "4"}, at(5), kNever, 0, "", "", {}}));
   ASSERT_TRUE(store_->start_attempt(JobId{50}, 1, 9, at(6)));
+  ASSERT_TRUE(store_->set_stopping(JobId{50}, Stopping::TimeLimit));
+  ASSERT_TRUE(store_->begin_attempt({JobId{98}, 1, {}, at(5), kNever, 0, "", "", {}}));
+  ASSERT_TRUE(store_->set_stopping(JobId{98}, Stopping::Cancelled));
+  ASSERT_TRUE(store_->end_attempt(JobId{98}, 1, ending(Outcome::Failed, at(6))));
+  ASSERT_TRUE(store_->set_waiting(JobId{98}, false, Time{}));  // what was asked is done with
   ASSERT_TRUE(store_->commit());
   const auto check = [&] {
     std::vector<std::uint64_t> seen;
@@ -208,7 +213,8 @@ TEST_F(StoreTest, LiveJobsInOrder) {
       EXPECT_EQ(text(job.spec), text(job.id.value % 10 == 0 ? extreme_job().spec : JobSpec{}));
       EXPECT_EQ(job.submitted, at(static_cast<std::int64_t>(job.id.value)));
       EXPECT_EQ(job.devices.size(), job.id.value == 50 ? 2u : 0u);
-      EXPECT_EQ(job.attempt, job.id.value == 50 ? 1 : 0);
+      EXPECT_EQ(job.attempt, job.id.value == 50 || job.id.value == 98 ? 1 : 0);
+      EXPECT_EQ(job.stopping, job.id.value == 50 ? Stopping::TimeLimit : Stopping::No);
       EXPECT_EQ(job.started, job.id.value == 50 ? at(6) : kNever);
     }));
     EXPECT_EQ(seen, expected);

@@ -1,0 +1,40 @@
+// What the jobs of a chaos round are to do, drawn from a seed: different lengths and ends, retries
+// and dependencies, so that kills of the daemon fall into every step of a job's life.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "core/job.h"
+
+namespace berth {
+
+struct ChaosJob {
+  std::uint32_t number = 0;  // from 1, in the order of submission
+  std::uint32_t gpus = 1;
+  std::chrono::milliseconds length{};
+  std::uint16_t failures = 0;  // attempts that fail before the last
+  std::uint16_t retries = 0;
+  int exit_code = 0;        // of the last attempt
+  int signal = 0;           // that ends the last attempt instead, 0: none
+  std::uint32_t after = 0;  // the number of a job in an earlier batch, 0: none
+  Dependency::When when = Dependency::When::Any;
+
+  bool succeeds() const { return exit_code == 0 && signal == 0; }
+};
+
+/// What an attempt ends with that is to fail before the last one.
+inline constexpr int kChaosRetryCode = 75;
+
+/// Batches, one submission each, of `count` jobs in all.
+std::vector<std::vector<ChaosJob>> plan_chaos(std::uint32_t count, Random& random);
+
+/// The shell command of a job: this program again, as `berth chaosjob`.
+std::string chaos_command(const ChaosJob& job, const std::string& program,
+                          const std::string& ledger);
+
+}  // namespace berth
