@@ -34,7 +34,8 @@ class Scheduler::CurrentView final : public View {
 
   Time expected_free(DeviceId id, const Needs& needs) const override {
     const DeviceSlot& slot = scheduler_.devices_[id];
-    if (slot.health != DeviceHealth::Ok || !scheduler_.devices_.fits_when_empty(id, needs)) {
+    if (slot.health != DeviceHealth::Ok || slot.taken ||
+        !scheduler_.devices_.fits_when_empty(id, needs)) {
       return kNever;
     }
     std::vector<std::pair<Time, DeviceLease>> by_end;
@@ -179,7 +180,9 @@ Explanation Scheduler::explain(JobId id, Time now) const {
         continue;
       }
       why.have += devices_.fits(device, wanted) ? 1 : 0;
-      why.drained += devices_[device].health == DeviceHealth::Ok ? 0 : 1;
+      const DeviceSlot& slot = devices_[device];
+      why.drained += slot.health == DeviceHealth::Ok ? 0 : 1;
+      why.taken += slot.health == DeviceHealth::Ok && slot.taken ? 1 : 0;
       when.push_back(view.expected_free(device, wanted));
     }
     if (wanted.gpus > 0) {

@@ -44,8 +44,15 @@ std::string describe(const Explanation& why, Time now) {
           fmt::format("needs {}, and {} {} room now", why.needs,
                       why.have == 0 ? std::string("none") : fmt::format("only {}", why.have),
                       why.have == 1 ? "has" : "have");
+      std::vector<std::string> unusable;
       if (why.drained > 0) {
-        text += fmt::format(" ({} drained or lost)", why.drained);
+        unusable.push_back(fmt::format("{} drained or lost", why.drained));
+      }
+      if (why.taken > 0) {
+        unusable.push_back(fmt::format("{} in use by another berth", why.taken));
+      }
+      if (!unusable.empty()) {
+        text += fmt::format(" ({})", fmt::join(unusable, ", "));
       }
       return text + about_when(why.until, now);
     }

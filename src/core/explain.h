@@ -28,6 +28,7 @@ struct Explanation {
   Time until = kNever;          // NotYet, NoDevice: when that is expected to change
   std::uint32_t have = 0;       // NoDevice: devices that have room
   std::uint32_t drained = 0;    // NoDevice: devices that would serve but take no jobs
+  std::uint32_t taken = 0;      // NoDevice: devices that would serve but another berth has leased
   std::string needs;            // what it asks for, in words
   std::vector<JobId> blockers;  // Dependency: those that have not ended
 };
