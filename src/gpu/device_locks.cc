@@ -74,6 +74,7 @@ Result<std::unique_ptr<DeviceLocks>> DeviceLocks::open(Owner owner,
       place.key = key;
       place.path = fmt::format("{}/{}", locks->root_, escape_file_name(key));
       place.name = device.spec.name;
+      place.passing = !device.realm.empty();
       locks->places_.push_back(std::move(place));
     }
   }
@@ -84,6 +85,10 @@ DeviceLocks::~DeviceLocks() {
   for (Place& place : places_) {
     if (place.lock) {
       drop(place);
+    }
+    if (place.passing && place.folder) {
+      const FolderMutex mutex(place.folder.get());
+      (void)::rmdir(place.path.c_str());  // unless another owner has a file there
     }
   }
 }

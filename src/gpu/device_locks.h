@@ -79,6 +79,7 @@ class DeviceLocks {
     Fd folder;
     Fd lock;  // while held
     std::string name;
+    bool passing = false;  // simulated: its folder is not kept
     std::size_t slots_held = 0;
     bool awaited = false;  // a thread waits for it
   };

@@ -16,7 +16,8 @@ class DaemonCase(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="berth-daemon-")
         self.addCleanup(self.folder.cleanup)
-        self.env = dict(os.environ, BERTH_HOME=self.folder.name + "/home", BERTH_GPUS="sim:2")
+        self.env = dict(os.environ, BERTH_HOME=self.folder.name + "/home", BERTH_GPUS="sim:2",
+                        BERTH_LOCKS=self.folder.name + "/locks")
         self.addCleanup(self.stop)
 
     def berth(self, *words, code=0, **options):

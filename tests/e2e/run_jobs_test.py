@@ -249,7 +249,7 @@ class Environment(RunCase):
             self.finish(process)
             self.assertEqual(self.read("in"), "/dev/null\n")
             # The last one is the folder that ls reads.
-            self.assertEqual(self.read("fds").split(), ["0", "1", "2", "3"], words)
+            self.assertEqual(self.read("fds").split(), ["0", "1", "2", "3", "50"], words)  # the device's lock
             pid, group = self.read("group").split()
             self.assertEqual(pid, group)
 

@@ -1,0 +1,64 @@
+// Devices that are not only ours: what other berths have leased, and what somebody has closed.
+#include <fmt/format.h>
+
+#include "run/run.h"
+
+namespace berth {
+
+/// False when another berth has one of the devices: then the job waits on. A problem is for whoever
+/// starts the job.
+bool Run::take_locks(const StartJob& action, Time at, Result<void>& problem) {
+  if (locks_ == nullptr || action.devices.empty()) {
+    return true;
+  }
+  const auto taken = locks_->try_acquire(action.devices);
+  if (!taken) {
+    problem = Failure(taken.error());
+    return true;
+  }
+  if (taken->empty()) {
+    return true;
+  }
+  StartRefused refusal{action.job, {}};
+  for (const DeviceLocks::Taken& one : *taken) {
+    refusal.taken.push_back(one.device);
+    if (announced_.insert(one.device).second) {
+      observer_.warning(fmt::format("GPU {} is in use by another berth ({}): waiting for it",
+                                    devices_.list()[one.device.value].spec.name,
+                                    describe(one.holder)));
+    }
+  }
+  scheduler_->apply(refusal, at);
+  refused_ = true;
+  return false;
+}
+
+void Run::release_locks() {
+  if (locks_ == nullptr) {
+    return;
+  }
+  for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
+    if (locks_->holds(DeviceId{i}) && scheduler_->devices()[DeviceId{i}].leases.empty()) {
+      locks_->release(DeviceId{i});
+    }
+  }
+}
+
+void Run::take_freed() {
+  for (const DeviceId device : locks_->freed()) {
+    scheduler_->apply(DeviceTaken{device, false});
+  }
+}
+
+void Run::take_closed() {
+  const std::set<std::string> closed = options_.closed_devices();
+  for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
+    const DeviceSlot& slot = scheduler_->devices()[DeviceId{i}];
+    const auto wanted = closed.contains(slot.spec.name) ? DeviceHealth::Drained : DeviceHealth::Ok;
+    if (slot.health != wanted && slot.health != DeviceHealth::Lost) {
+      scheduler_->apply(DeviceChanged{DeviceId{i}, wanted});
+    }
+  }
+}
+
+}  // namespace berth
