@@ -38,13 +38,16 @@ std::string_view cut(std::string_view& text, char separator) {
   return part;
 }
 
-/// Made under another name first: nobody may find it before all can use it.
-Result<void> make_shared_folder(const std::string& path) {
+std::string hidden_name_beside(const std::string& path) {
   std::uint64_t random = 0;
   (void)!::getrandom(&random, sizeof random, 0);
   const std::size_t slash = path.find_last_of('/');
-  const std::string draft =
-      fmt::format("{}/.new-{:016x}", slash == path.npos ? "." : path.substr(0, slash), random);
+  return fmt::format("{}/.new-{:016x}", slash == path.npos ? "." : path.substr(0, slash), random);
+}
+
+/// Made under another name first: nobody may find it before all can use it.
+Result<void> make_shared_folder(const std::string& path) {
+  const std::string draft = hidden_name_beside(path);
   if (::mkdir(draft.c_str(), 0700) != 0) {
     return fail_errno(fmt::format("cannot create the folder of device locks {}", path), errno);
   }
@@ -116,6 +119,32 @@ Result<Fd> open_shared_folder(const std::string& path) {
                             path, user_name(info.st_uid), path));
   }
   return folder;
+}
+
+Result<Fd> open_shared_file(const std::string& path, int flags, mode_t mode) {
+  const std::string draft = hidden_name_beside(path);
+  for (;;) {
+    Fd file(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat info {};
+    if (file && ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode)) {
+      return file;
+    }
+    if (file || errno == ELOOP) {
+      return fail(ErrorCode::Io, fmt::format("{} is in the way: not a file of berth's", path));
+    }
+    if (errno != ENOENT) {
+      return fail_errno(fmt::format("cannot open {}", path), errno);
+    }
+    // Under another name first: nobody may find it before all can use it.
+    const Fd made(::open(draft.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    int error = !made || ::fchmod(made.get(), mode) != 0 || ::link(draft.c_str(), path.c_str()) != 0
+                    ? errno
+                    : 0;
+    ::unlink(draft.c_str());
+    if (error != 0 && error != EEXIST) {
+      return fail_errno(fmt::format("cannot create {}", path), error);
+    }
+  }
 }
 
 std::string lock_key(const DeviceInfo& device) {

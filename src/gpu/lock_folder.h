@@ -43,6 +43,10 @@ std::string lock_root();
 /// Opens a folder that all users may add files to (mode 1777), and makes it where it is missing.
 Result<Fd> open_shared_folder(const std::string& path);
 
+/// Opens a file in such a folder that all users share, and makes it with this mode where it is
+/// missing.
+Result<Fd> open_shared_file(const std::string& path, int flags, mode_t mode);
+
 /// The same name for the same device in every process: its UUID where it has one.
 std::string lock_key(const DeviceInfo& device);
 /// `key` as a file name: letters, digits, "-", "_", "." and, for the rest, "%2F". Different keys

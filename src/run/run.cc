@@ -102,6 +102,7 @@ void Run::act(Time at) {
   } while (!failed_starts_.empty() || refused_);
   // Only now: a device that went from one job to the next was never free.
   release_locks();
+  tell_of_waiting(at);
 }
 
 void Run::take_actions(Time at) {

@@ -1,6 +1,8 @@
 // Devices that are not only ours: what other berths have leased, and what somebody has closed.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "run/run.h"
 
 namespace berth {
@@ -22,11 +24,7 @@ bool Run::take_locks(const StartJob& action, Time at, Result<void>& problem) {
   StartRefused refusal{action.job, {}};
   for (const DeviceLocks::Taken& one : *taken) {
     refusal.taken.push_back(one.device);
-    if (announced_.insert(one.device).second) {
-      observer_.warning(fmt::format("GPU {} is in use by another berth ({}): waiting for it",
-                                    devices_.list()[one.device.value].spec.name,
-                                    describe(one.holder)));
-    }
+    taken_[one.device] = one.holder;
   }
   scheduler_->apply(refusal, at);
   refused_ = true;
@@ -44,8 +42,29 @@ void Run::release_locks() {
   }
 }
 
+/// Only what keeps a job waiting is worth a word.
+void Run::tell_of_waiting(Time at) {
+  if (scheduler_->waiting() == 0) {
+    return;
+  }
+  for (const auto& [device, holder] : std::exchange(taken_, {})) {
+    if (announced_.insert(device).second) {
+      observer_.device_taken(devices_.list()[device.value].spec.name, holder);
+    }
+  }
+  const auto& heads = scheduler_->queue().heads();
+  if (scheduler_->running() == 0 && !scheduler_->paused() && !heads.empty()) {
+    std::string why = describe(scheduler_->explain(heads.begin()->first.job, at), at);
+    if (why != stalled_) {
+      stalled_ = std::move(why);
+      observer_.stalled(stalled_);
+    }
+  }
+}
+
 void Run::take_freed() {
   for (const DeviceId device : locks_->freed()) {
+    taken_.erase(device);
     scheduler_->apply(DeviceTaken{device, false});
   }
 }

@@ -100,6 +100,11 @@ RunSummary Run::summarize(Time at) {
   return summary_;
 }
 
+void RunObserver::device_taken(std::string_view gpu, const LockHolder& holder) {
+  warning(
+      fmt::format("GPU {} is in use by another berth ({}): waiting for it", gpu, describe(holder)));
+}
+
 void RunObserver::interrupted(int level, std::uint64_t running) {
   warning(level == 1   ? fmt::format("starting nothing more; {} running jobs may finish (again: "
                                        "TERM, a third time: KILL)",
