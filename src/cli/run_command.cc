@@ -282,7 +282,8 @@ int simple_gpu_scheduler_main(Words words) {
     return report("simple_gpu_scheduler",
                   Error{ErrorCode::Usage, "no GPU given: say which, as in --gpus 0 1 2"});
   }
-  const std::unique_ptr<Devices> devices = open_trusted(ids);
+  const Result<std::unique_ptr<Devices>> driver = open_devices("all");
+  const std::unique_ptr<Devices> devices = open_trusted(ids, driver ? driver->get() : nullptr);
   auto runner = DirectRunner::make();
   if (!runner) {
     return report("simple_gpu_scheduler", runner.error());
