@@ -112,18 +112,22 @@ Result<void> release_schedule_gpus(const std::vector<std::string>& names) {
   if (!devices) {
     return Failure(devices.error());
   }
+  // Before any is opened: whoever has waited for that is not to be ended.
+  const std::vector<LockHolder> all = list_lock_holders(lock_root());
   const Result<std::vector<std::string>> opened = open_closed_gpus(names);
   if (!opened) {
     return Failure(opened.error());
   }
-  const std::vector<LockHolder> all = list_lock_holders(lock_root());
   Result<void> problem;
   for (const std::string& name : names) {
     const std::vector<std::size_t> places = find_devices(name, (*devices)->list());
     if (places.empty()) {
       return fail(ErrorCode::NotFound, fmt::format("there is no GPU {}", name));
     }
-    bool was_closed = std::count(opened->begin(), opened->end(), name) > 0;
+    if (std::count(opened->begin(), opened->end(), name) > 0) {
+      fmt::print("GPU {} is open again\n", name);
+      continue;
+    }
     bool held = false;
     for (const std::size_t place : places) {
       const std::string folder =
@@ -138,7 +142,7 @@ Result<void> release_schedule_gpus(const std::vector<std::string>& names) {
       }
     }
     if (!held) {
-      fmt::print("GPU {} is {}\n", name, was_closed ? "open again" : "free already");
+      fmt::print("GPU {} is free already\n", name);
     }
   }
   return problem;

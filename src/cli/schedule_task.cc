@@ -21,17 +21,16 @@
 namespace berth {
 namespace {
 
-/// Tells the user what matters, and lets the next in line go ahead once the task has its GPUs.
+/// Tells the user what matters.
 class ScheduleReporter final : public RunObserver {
  public:
-  ScheduleReporter(const ScheduleTask& task, Fd& turn) : task_(task), turn_(turn) {}
+  explicit ScheduleReporter(const ScheduleTask& task) : task_(task) {}
 
   void job_started(const JobEvent& job) override {
     started_ = job.time;
     for (const std::string& gpu : job.gpus) {
       gpus_ += (gpus_.empty() ? "cuda" : ",cuda") + gpu;
     }
-    turn_.reset();
   }
 
   void job_ended(const JobEvent& job, const JobEndEvent& end) override {
@@ -53,8 +52,11 @@ class ScheduleReporter final : public RunObserver {
 
   void stalled(std::string_view why) override {
     if (!std::exchange(said_that_it_waits_, true)) {
-      warning(fmt::format("waiting: {} (schedule -s shows who has the GPUs)", why));
+      say_that_it_waits(why);
     }
+  }
+  void say_that_it_waits(std::string_view why) {
+    warning(fmt::format("waiting: {} (schedule -s shows who has the GPUs)", why));
   }
 
   void interrupted(int level, std::uint64_t) override {
@@ -89,7 +91,6 @@ class ScheduleReporter final : public RunObserver {
   }
 
   const ScheduleTask& task_;
-  Fd& turn_;
   std::string gpus_;
   double started_ = 0;
   double ended_ = 0;
@@ -153,7 +154,7 @@ Result<Fd> wait_for_turn(const Needs& needs, const Devices& devices, ScheduleRep
   if (::flock(turn->get(), LOCK_EX | LOCK_NB) == 0) {
     return turn;
   }
-  reporter.stalled("others were here before");
+  reporter.say_that_it_waits("others were here before");
   while (::flock(turn->get(), LOCK_EX) != 0) {
     if (errno != EINTR) {
       return fail_errno(fmt::format("cannot wait for {}", path), errno);
@@ -254,16 +255,15 @@ Result<int> run_schedule_task(const ScheduleTask& task) {
   if (!runner) {
     return Failure(runner.error());
   }
-  Fd turn;
-  ScheduleReporter reporter(task, turn);
-  Result<Fd> waited = wait_for_turn(*needs, **devices, reporter);
-  if (!waited) {
-    return Failure(waited.error());
+  ScheduleReporter reporter(task);
+  Result<Fd> turn = wait_for_turn(*needs, **devices, reporter);
+  if (!turn) {
+    return Failure(turn.error());
   }
-  turn = std::move(*waited);
   RunOptions options = options_for(*needs);
   options.adapt = [&](Launch& launch, std::span<const DeviceId> leased) {
     adapt(launch, leased, task, **devices, outputs);
+    turn->reset();  // it has its GPUs: the next in line may look for some
   };
   const Fd watch = watch_schedule_state();
   if (watch) {

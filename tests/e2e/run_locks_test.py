@@ -1,11 +1,12 @@
 """berth run beside another berth run: each device is one's alone, and free when nothing is left."""
 
+import json
 import os
 import pwd
 import signal
 import unittest
 
-from run_case import RunCase
+from run_case import BERTH, BUILD, RunCase
 
 USER = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -99,6 +100,21 @@ class Locks(RunCase):
         env = self.environment(BERTH_HOME=self.path("home2"))
         done = self.run_jobs("echo $BERTH_GPUS\n", gpus="sim:1", env=env)
         self.assertEqual(done.stdout, "0\n")
+        self.gate.let()
+        self.finish(first)
+
+    def test_all_names_of_a_device_are_one_lock(self):
+        """A driver's UUID, its number, and an id that simple_gpu_scheduler takes on trust."""
+        self.env["BERTH_SIM_STATE"] = self.path("devices")
+        self.berth("gpus", "--gpus", "sim:2")
+        self.env["LD_LIBRARY_PATH"] = BUILD + "/fake_nvml"
+        first, _ = self.hold(gpus="auto")
+        uuid = json.loads(self.berth("gpus", "--json").stdout)["gpus"][0]["uuid"]
+        for program, gpu in (((BERTH, "run"), uuid), ((BERTH, "simple_gpu_scheduler"), "0")):
+            second = self.launch(gpus=gpu, program=program)
+            self.feed(second, "echo second")
+            self.line_with(second, "in use by another berth", second.stderr)
+            second.kill()
         self.gate.let()
         self.finish(first)
 
