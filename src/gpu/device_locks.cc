@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
+#include <sstream>
 
 namespace berth {
 
@@ -60,6 +62,13 @@ Result<std::unique_ptr<DeviceLocks>> DeviceLocks::open(Owner owner,
       escape_file_name(fmt::format("{}-{}-{}", owner.kind, ::geteuid(),
                                    owner.identity.empty() ? random_name() : owner.identity));
   locks->owner_ = std::move(owner);
+  if (const char* leases = std::getenv("BERTH_LEASES"); leases != nullptr) {
+    locks->inherited_ = leases;
+    std::istringstream paths(leases);
+    for (std::string path; std::getline(paths, path, ':');) {
+      locks->kin_.insert(std::move(path));
+    }
+  }
   locks->mailbox_ = std::make_shared<Mailbox>();
   if (!locks->mailbox_->event) {
     return fail_errno("cannot wait for devices", errno);
@@ -185,7 +194,7 @@ Result<void> DeviceLocks::open_folder(Place& place) {
 std::optional<LockHolder> DeviceLocks::find_other(Place& place, std::size_t index,
                                                   Result<void>& problem) {
   for (const std::string& name : visible_names(place.folder.get())) {
-    if (name == file_) {
+    if (name == file_ || kin_.contains(fmt::format("{}/{}", place.path, name))) {
       continue;
     }
     struct stat info {};
@@ -357,10 +366,14 @@ void DeviceLocks::release(DeviceId device) {
 }
 
 void DeviceLocks::drop(Place& place) {
-  // Alone with it, or a process of this owner still uses the device: then the file stays for that.
-  if (lock_file(place.lock.get(), LOCK_EX | LOCK_NB) == 0) {
+  // Other processes of an owner that can come back may still use the device: then the file stays
+  // for them.
+  const bool ours_alone = owner_.identity.empty();
+  if (ours_alone || lock_file(place.lock.get(), LOCK_EX | LOCK_NB) == 0) {
     (void)::unlinkat(place.folder.get(), file_.c_str(), 0);
   }
+  // Not only closed: what a job has left behind may have it open, too.
+  (void)lock_file(place.lock.get(), LOCK_UN);
   place.lock.reset();
 }
 
@@ -393,6 +406,11 @@ std::vector<std::string> DeviceLocks::paths(std::span<const DeviceId> devices) c
     }
   }
   return paths;
+}
+
+std::string DeviceLocks::leases(std::span<const DeviceId> devices) const {
+  return fmt::format("{}{}{}", inherited_, inherited_.empty() ? "" : ":",
+                     fmt::join(paths(devices), ":"));
 }
 
 std::vector<int> DeviceLocks::descriptors(std::span<const DeviceId> devices) const {

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +67,9 @@ class DeviceLocks {
   /// The lock files behind devices that are held: whoever locks one of them, shared, before this
   /// process is gone keeps the device.
   std::vector<std::string> paths(std::span<const DeviceId> devices) const;
+  /// What a job on these devices is to have as BERTH_LEASES: a berth that it starts may use them,
+  /// too.
+  std::string leases(std::span<const DeviceId> devices) const;
   /// Descriptors that keep the devices while any process has them open. Borrowed.
   std::vector<int> descriptors(std::span<const DeviceId> devices) const;
 
@@ -103,7 +107,9 @@ class DeviceLocks {
 
   Owner owner_;
   std::string root_;
-  std::string file_;  // the name of this owner's file in every folder
+  std::string file_;           // the name of this owner's file in every folder
+  std::string inherited_;      // BERTH_LEASES of this process
+  std::set<std::string> kin_;  // the files in it: whoever started us has leased for us
   std::vector<Place> places_;
   std::vector<Slot> slots_;  // by DeviceId
   std::shared_ptr<Mailbox> mailbox_;

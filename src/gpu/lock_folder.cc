@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <filesystem>
 
 #include "base/units.h"
 
@@ -84,7 +84,10 @@ std::string describe(const LockHolder& holder) {
 
 std::string lock_root() {
   if (const char* chosen = std::getenv("BERTH_LOCKS"); chosen != nullptr && *chosen != '\0') {
-    return chosen;
+    // Absolute, because jobs inherit it and run in other folders.
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(chosen, error);
+    return error ? std::string(chosen) : path.lexically_normal().string();
   }
   struct stat info {};
   const bool there = ::stat("/run/lock/berth", &info) == 0;

@@ -135,6 +135,7 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
                         : std::optional(fmt::format("{:.0f}", wall_seconds() + to_seconds(limit))));
   if (locks_ != nullptr) {
     launch.locks = locks_->descriptors(action.devices);
+    launch.environment.emplace_back("BERTH_LEASES", locks_->leases(action.devices));
   }
   return launch;
 }

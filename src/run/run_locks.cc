@@ -67,6 +67,10 @@ void Run::take_freed() {
     taken_.erase(device);
     scheduler_->apply(DeviceTaken{device, false});
   }
+  if (telemetry_ != nullptr) {
+    // The last reading shows what its holder used, which would stand in the way of our job.
+    telemetry_->refresh();
+  }
 }
 
 void Run::take_closed() {

@@ -103,6 +103,17 @@ class Locks(RunCase):
         self.gate.let()
         self.finish(first)
 
+    def test_a_run_inside_a_job_has_the_jobs_device(self):
+        outer = self.launch(gpus="0", env=self.environment(B=BERTH))
+        self.feed(outer, "echo 'echo inner on $BERTH_GPUS > told; read x < gate' | $B run -q")
+        self.assertEqual(self.told.line(), "inner on 0")
+        other = self.launch(gpus="0")
+        self.feed(other, "echo other")
+        self.line_with(other, "in use by another berth", other.stderr)
+        self.gate.let()
+        self.assertEqual(self.finish(other)[0], "other\n")
+        self.finish(outer)
+
     def test_all_names_of_a_device_are_one_lock(self):
         """A driver's UUID, its number, and an id that simple_gpu_scheduler takes on trust."""
         self.env["BERTH_SIM_STATE"] = self.path("devices")

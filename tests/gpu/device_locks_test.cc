@@ -79,6 +79,7 @@ class DeviceLocksTest : public testing::Test {
   TempFolder folder_;
   std::string root_ = folder_.path() + "/locks";
   ScopedVariable variable_{"BERTH_LOCKS", root_.c_str()};
+  ScopedVariable no_leases_{"BERTH_LEASES", nullptr};
   std::vector<DeviceInfo> devices_{device("0"), device("1"), device("2")};
 };
 
@@ -182,6 +183,22 @@ TEST_F(DeviceLocksTest, WhoLocksThePathKeepsTheDevice) {
   EXPECT_FALSE(take(*second, {2}));
   shim.reset();
   EXPECT_EQ(wait_freed(*second), ids({2}));
+}
+
+TEST_F(DeviceLocksTest, ABerthInsideAJobMayUseTheJobsDevices) {
+  const auto outer = open();
+  EXPECT_TRUE(take(*outer, {0, 1}));
+  const std::string leases = outer->leases(ids({1}));
+  {
+    const ScopedVariable variable("BERTH_LEASES", leases.c_str());
+    const auto inner = open();
+    EXPECT_FALSE(take(*inner, {0}));  // another job's
+    EXPECT_TRUE(take(*inner, {1}));
+    EXPECT_EQ(inner->leases(ids({1})), leases + ":" + inner->paths(ids({1})).front());
+    EXPECT_FALSE(take(*open(), {1}));  // another of the job's: they agree among themselves
+  }
+  EXPECT_TRUE(outer->holds(DeviceId{1}));
+  EXPECT_FALSE(take(*open(), {1}));
 }
 
 TEST_F(DeviceLocksTest, AnIdTwiceIsOneDevice) {
