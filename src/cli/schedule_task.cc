@@ -163,12 +163,13 @@ Result<Fd> wait_for_turn(const Needs& needs, const Devices& devices, ScheduleRep
   return turn;
 }
 
-/// Opened before the wait, so that a wrong path is told at once; emptied when the task starts.
+/// Opened before the wait, so that a wrong path is told at once; emptied when the task starts. Both
+/// streams may go to one file, so each appends.
 Result<Fd> open_output(const std::string& path) {
   if (path.empty()) {
     return Fd();
   }
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!file) {
     return fail_errno(fmt::format("cannot write {}", path), errno);
   }

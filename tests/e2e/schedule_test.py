@@ -71,6 +71,8 @@ class Basics(ScheduleCase):
         time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
         self.assertRegex(out, r"\Atask: +echo words; echo errors >&2\ngpu: +cuda0\nstdout: +out\n"
                          rf"stderr: +err\nstart: +{time}\nend: +{time}\ntotal time: +\d+\.\ds\n\Z")
+        self.schedule("echo words; echo errors >&2", "-o", "out", "-e", "out")
+        self.assertEqual(self.read("out"), "words\nerrors\n")
         out, err = self.schedule("echo words", "--verbose", "-o", "--err")
         self.assertTrue(out.startswith("words\ntask:"), out)
         self.assertIn("standard output", out)
