@@ -31,7 +31,7 @@ def measure(berth, count, folder):
         f.write(first)
         for i in range(count):
             text += f.write(line.format(i)) - 1
-    env = dict(os.environ, BERTH_HOME=f"{folder}/home")
+    env = dict(os.environ, BERTH_HOME=f"{folder}/home", BERTH_LOCKS=f"{folder}/locks")
     begin = time.monotonic()
     run = subprocess.Popen([berth, "run", "--gpus", "sim:1", jobs], env=env,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -50,7 +50,8 @@ class Golden(RunCase):
 
     def test_help(self):
         for name, words in (("help.txt", ()), ("help_run.txt", ("run",)),
-                            ("help_sweep.txt", ("sweep",)), ("help_gpus.txt", ("gpus",))):
+                            ("help_sweep.txt", ("sweep",)), ("help_gpus.txt", ("gpus",)),
+                            ("help_schedule.txt", ("schedule",))):
             with self.subTest(name):
                 text = self.berth(*words, "--help").stdout
                 self.check(name, re.sub(r"^berth \d+\.\d+\.\d+", "berth VERSION", text))

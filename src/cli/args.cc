@@ -51,7 +51,8 @@ void Args::add(std::string names, std::string metavar, std::string help, Kind ki
                       flag,
                       std::move(set),
                       std::move(set_list),
-                      {}});
+                      {},
+                      false});
 }
 
 void Args::flag(std::string names, bool& out, std::string help) {
@@ -123,9 +124,11 @@ void Args::list(std::string names, std::string metavar, std::string help, ListSe
   options_.back().more = std::move(more);
 }
 
-void Args::optional_value(std::string names, std::string metavar, std::string help, Setter set) {
+void Args::optional_value(std::string names, std::string metavar, std::string help, Setter set,
+                          bool may_follow) {
   add(std::move(names), std::move(metavar), std::move(help), Kind::OptionalValue, nullptr,
       std::move(set), {});
+  options_.back().may_follow = may_follow;
 }
 
 void Args::positional(std::string metavar, std::string help, std::size_t least, std::size_t most,
@@ -187,6 +190,10 @@ Result<std::size_t> Args::take_option(std::span<const std::string_view> words, s
       *option->flag = true;
       break;
     case Kind::OptionalValue:
+      if (!attached && option->may_follow && next < words.size() &&
+          !looks_like_option(words[next])) {
+        attached = words[next++];
+      }
       done = option->set(attached.value_or(""));
       break;
     case Kind::Value:
@@ -278,7 +285,7 @@ std::string Args::help() const {
   for (const Option& option : options_) {
     std::string names = fmt::format("{}", fmt::join(option.names, ", "));
     if (option.kind == Kind::OptionalValue) {
-      names += fmt::format("[={}]", option.metavar);
+      names += (option.may_follow ? " [" : "[=") + option.metavar + "]";
     } else if (!option.metavar.empty()) {
       names += " " + option.metavar;
     }

@@ -41,8 +41,10 @@ class Args {
   /// `more`, words after the first belong to the list only while it says so.
   void list(std::string names, std::string metavar, std::string help, ListSetter set,
             std::function<bool(std::string_view)> more = {});
-  /// A flag whose value is optional: bare `--name` calls `set` with "".
-  void optional_value(std::string names, std::string metavar, std::string help, Setter set);
+  /// A flag whose value is optional: bare `--name` calls `set` with "". A value is attached
+  /// (`--name=VALUE`) or, if it `may_follow`, the next word, unless that looks like an option.
+  void optional_value(std::string names, std::string metavar, std::string help, Setter set,
+                      bool may_follow = false);
 
   /// Words that are not options, one setter call each, in order. At most `most`.
   void positional(std::string metavar, std::string help, std::size_t least, std::size_t most,
@@ -69,6 +71,7 @@ class Args {
     Setter set;
     ListSetter set_list;
     std::function<bool(std::string_view)> more;
+    bool may_follow = false;
   };
   struct Positional {
     std::string metavar;

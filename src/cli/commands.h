@@ -40,6 +40,7 @@ int chaosjob_main(Words words);
 /// The same program under the names of the tools it replaces.
 int simple_gpu_scheduler_main(Words words);
 int simple_hypersearch_main(Words words);
+int schedule_main(Words words);
 
 /// Runs these jobs in the foreground as `berth run` would with the options `run_words`. Each of
 /// `lines` is one job, even if it has line ends in it.

@@ -49,6 +49,7 @@ constexpr std::array kCommands = {
     Command{"chaosjob", "", berth::chaosjob_main},
     Command{"simple_gpu_scheduler", "", berth::simple_gpu_scheduler_main},
     Command{"simple_hypersearch", "", berth::simple_hypersearch_main},
+    Command{"schedule", "", berth::schedule_main},
 };
 
 constexpr std::string_view kVersion = BERTH_VERSION;

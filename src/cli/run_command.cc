@@ -164,7 +164,7 @@ std::unique_ptr<RunObserver> choose_reporter(RunCommand& command) {
 
 Result<int> rehearse(RunCommand& command, Devices& devices, Runner& runner, Input input) {
   const std::unique_ptr<RunObserver> reporter = make_plain_reporter(command.report);
-  Run run(command.run, devices, runner, *reporter);
+  Run run(command.run, devices, nullptr, runner, *reporter);
   std::string text;
   const Result<void> done =
       run.rehearse(std::move(input), [&](const JobLine& line, const Needs& needs) {
@@ -203,8 +203,14 @@ Result<int> execute(RunCommand& command, std::optional<Input> given) {
   if (command.dry_run) {
     return rehearse(command, **devices, **runner, std::move(*given));
   }
+  const auto locks = DeviceLocks::open(
+      {"run", "", command.file == "-" ? "berth run" : "berth run " + command.file},
+      (*devices)->list());
+  if (!locks) {
+    return Failure(locks.error());
+  }
   const std::unique_ptr<RunObserver> reporter = choose_reporter(command);
-  Run run(command.run, **devices, **runner, *reporter);
+  Run run(command.run, **devices, locks->get(), **runner, *reporter);
   const Result<RunSummary> summary = run.execute(std::move(*given));
   if (!summary) {
     return Failure(summary.error());
@@ -276,10 +282,15 @@ int simple_gpu_scheduler_main(Words words) {
     return report("simple_gpu_scheduler",
                   Error{ErrorCode::Usage, "no GPU given: say which, as in --gpus 0 1 2"});
   }
-  const std::unique_ptr<Devices> devices = open_trusted(ids);
+  const Result<std::unique_ptr<Devices>> driver = open_devices("all");
+  const std::unique_ptr<Devices> devices = open_trusted(ids, driver ? driver->get() : nullptr);
   auto runner = DirectRunner::make();
   if (!runner) {
     return report("simple_gpu_scheduler", runner.error());
+  }
+  const auto locks = DeviceLocks::open({"run", "", "simple_gpu_scheduler"}, devices->list());
+  if (!locks) {
+    return report("simple_gpu_scheduler", locks.error());
   }
   Result<Input> input = Input::open("-", JobReader::Separator::Newline);
   if (!input) {
@@ -288,7 +299,7 @@ int simple_gpu_scheduler_main(Words words) {
   const std::unique_ptr<RunObserver> reporter = make_seed_reporter();
   RunOptions options;
   options.policy = "fifo";
-  Run run(options, *devices, **runner, *reporter);
+  Run run(options, *devices, locks->get(), **runner, *reporter);
   const Result<RunSummary> summary = run.execute(std::move(*input));
   return summary ? exit_code(*summary) : report("simple_gpu_scheduler", summary.error());
 }

@@ -136,7 +136,7 @@ class ProgressReporter final : public RunObserver {
       text += fmt::format(" {:>8}/{}", format_bytes(*device.used), format_bytes(device.memory));
     }
     if (device.jobs.empty()) {
-      text += "  idle";
+      text += device.taken ? "  in use by another berth" : "  idle";
     } else {
       text += fmt::format("  {:>7}  [{}] {}", format_duration(device.running),
                           device.jobs.front().value, one_line(device.command));

@@ -34,7 +34,8 @@ class Scheduler::CurrentView final : public View {
 
   Time expected_free(DeviceId id, const Needs& needs) const override {
     const DeviceSlot& slot = scheduler_.devices_[id];
-    if (slot.health != DeviceHealth::Ok || !scheduler_.devices_.fits_when_empty(id, needs)) {
+    if (slot.health != DeviceHealth::Ok || slot.taken ||
+        !scheduler_.devices_.fits_when_empty(id, needs)) {
       return kNever;
     }
     std::vector<std::pair<Time, DeviceLease>> by_end;
@@ -181,6 +182,8 @@ Explanation Scheduler::explain(JobId id, Time now) const {
       }
       if (devices_[device].health != DeviceHealth::Ok) {
         ++why.drained;
+      } else if (devices_[device].taken) {
+        ++why.taken;
       } else if (devices_.fits(device, wanted)) {
         ++why.have;
       } else if (!devices_.fits_beside(device, wanted, {})) {

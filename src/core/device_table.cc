@@ -104,7 +104,7 @@ std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t
 }  // namespace
 
 DeviceId DeviceTable::add(DeviceSpec spec) {
-  slots_.push_back({std::move(spec), DeviceHealth::Ok, {}, {}});
+  slots_.push_back({std::move(spec), DeviceHealth::Ok, {}, false, {}});
   ++freed_;
   return DeviceId{static_cast<std::uint32_t>(slots_.size() - 1)};
 }
@@ -120,6 +120,14 @@ void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
     ++freed_;
   }
   slot.foreign = foreign;
+}
+
+void DeviceTable::set_taken(DeviceId id, bool taken) {
+  DeviceSlot& slot = slots_[id.value];
+  if (slot.taken && !taken) {
+    ++freed_;
+  }
+  slot.taken = taken;
 }
 
 bool DeviceTable::matches(const DeviceSlot& slot, const Needs& needs) const {
@@ -169,7 +177,7 @@ bool DeviceTable::fits_beside(DeviceId id, const Needs& needs,
 
 bool DeviceTable::fits(DeviceId id, const Needs& needs) const {
   const DeviceSlot& slot = slots_[id.value];
-  return slot.health == DeviceHealth::Ok && matches(slot, needs) &&
+  return slot.health == DeviceHealth::Ok && !slot.taken && matches(slot, needs) &&
          fits_beside(id, needs, slot.leases);
 }
 

@@ -22,7 +22,8 @@ struct DeviceLease {
 struct DeviceSlot {
   DeviceSpec spec;
   DeviceHealth health = DeviceHealth::Ok;
-  Bytes foreign;  // held by processes that are not ours
+  Bytes foreign;       // held by processes that are not ours
+  bool taken = false;  // leased by another berth; then none of ours is on it
   std::vector<DeviceLease> leases;
 };
 
@@ -50,6 +51,7 @@ class DeviceTable {
 
   void set_health(DeviceId id, DeviceHealth health);
   void set_foreign(DeviceId id, Bytes foreign);
+  void set_taken(DeviceId id, bool taken);
 
   /// Whether the device could take this job now, or, with `empty`, if no lease were on it.
   bool fits(DeviceId id, const Needs& needs) const;

@@ -63,6 +63,9 @@ std::string describe(const Explanation& why, Time now) {
       if (why.drained > 0) {
         parts.push_back(fmt::format("{} drained or lost", why.drained));
       }
+      if (why.taken > 0) {
+        parts.push_back(fmt::format("{} in use by another berth", why.taken));
+      }
       if (!parts.empty()) {
         text += fmt::format(" ({})", fmt::join(parts, ", "));
       }

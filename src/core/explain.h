@@ -28,6 +28,7 @@ struct Explanation {
   Time until = kNever;          // NotYet, NoDevice: when that is expected to change
   std::uint32_t have = 0;       // NoDevice: devices that have room
   std::uint32_t drained = 0;    // NoDevice: devices that would serve but take no jobs
+  std::uint32_t taken = 0;      // NoDevice: devices that would serve but another berth has leased
   std::uint32_t foreign = 0;    // NoDevice: devices whose memory is in strangers' hands
   std::uint32_t busy = 0;       // NoDevice: devices that other jobs fill
   std::size_t ahead = 0;        // NoDevice, Behind: jobs in front of it in the policy's order

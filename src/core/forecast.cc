@@ -104,6 +104,7 @@ std::map<JobId, Time> Scheduler::forecast(std::unique_ptr<Policy> policy, Durati
     copy.add_device(slot.spec);
     copy.apply(DeviceChanged{device, slot.health});
     copy.apply(ForeignUse{device, slot.foreign});
+    copy.apply(DeviceTaken{device, slot.taken});
   }
   for (const JobId id : running_) {
     const Job& job = *jobs_.find(id);

@@ -17,6 +17,10 @@ std::string broken_lease(const DeviceSlot& slot) {
     share += lease.share;
     claimed += lease.memory;
   }
+  if (slot.taken && !slot.leases.empty()) {
+    return fmt::format("job {} is on device {}, which another berth has",
+                       slot.leases.front().job.value, slot.spec.name);
+  }
   if (share > kWholeShare) {
     return fmt::format("device {} has {} thousandths leased", slot.spec.name, share);
   }

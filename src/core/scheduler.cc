@@ -290,6 +290,29 @@ void Scheduler::apply(const JobLost& fact, Time now) {
   end_attempt(*job, {Outcome::Lost, EndReason::Lost, 0, 0, since, now}, now);
 }
 
+void Scheduler::apply(const StartRefused& fact, Time now) {
+  Job* job = jobs_.find(fact.job);
+  BERTH_CHECK(job != nullptr);
+  const auto* starting = std::get_if<Starting>(&job->state);
+  BERTH_CHECK(starting != nullptr);
+  const bool cancelled = starting->stopping != Stopping::No;
+  devices_.release(job->id, starting->devices);
+  for (const DeviceId device : fact.taken) {
+    devices_.set_taken(device, true);
+  }
+  running_.erase(job->id);
+  ++waiting_;
+  --job->attempt;
+  job->state = Queued{};
+  set_timer(*job, kNever);
+  if (cancelled) {
+    finish(*job, {Outcome::Cancelled, EndReason::Cancelled, 0, 0, kNever, now});
+    settle_followers({job->id}, now);
+  } else {
+    enter_queue(*job, now);
+  }
+}
+
 // --- transitions
 
 /// A job in state Queued starts to compete, or to wait for the time when it may.

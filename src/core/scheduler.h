@@ -78,6 +78,18 @@ struct ForeignUse {
   DeviceId device;
   Bytes memory;
 };
+/// Another berth, of this user or another, has leased a device that this one has no lease on, or
+/// has given it back.
+struct DeviceTaken {
+  DeviceId device;
+  bool taken = true;
+};
+/// A start was not carried out because another berth has these of its devices. The attempt never
+/// was: the job waits on where it stood, and the attempt's number is used again.
+struct StartRefused {
+  JobId job;
+  std::vector<DeviceId> taken;
+};
 
 // --- what the driver must do
 
@@ -139,6 +151,8 @@ class Scheduler {
   void apply(const JobLost& fact, Time now);
   void apply(const DeviceChanged& fact) { devices_.set_health(fact.device, fact.health); }
   void apply(const ForeignUse& fact) { devices_.set_foreign(fact.device, fact.memory); }
+  void apply(const DeviceTaken& fact) { devices_.set_taken(fact.device, fact.taken); }
+  void apply(const StartRefused& fact, Time now);
 
   /// Decides. The returned actions are valid until the next call.
   const std::vector<Action>& step(Time now);

@@ -63,13 +63,16 @@ void Daemon::turn() {
   const Time at = now();
   if (!commit_failed_) {
     const bool due = told_ || scheduler_->wake_at() <= at;
-    if (due) {
+    // Again while another berth was faster: each refusal rules a device out, so it ends.
+    for (bool again = due; again; again = refused_) {
+      refused_ = false;
       journal(Stepped{}, at);
       for (const Action& action : scheduler_->step(at)) {
         std::visit([&](const auto& what) { record(what, at); }, action);
       }
       told_ = false;
     }
+    release_locks();
   }
   const bool eventful = !effects_.empty();
   (void)(eventful && BERTH_FAILPOINT("daemon.before_commit"));
@@ -103,6 +106,9 @@ void Daemon::journal(const JournalInput& input, Time at) {
 }
 
 void Daemon::record(const StartJob& action, Time at) {
+  if (!take_locks(action, at)) {
+    return;
+  }
   StoredAttempt attempt;
   attempt.job = action.job;
   attempt.attempt = action.attempt;
@@ -158,6 +164,10 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
       limit == kForever ? std::nullopt
                         : std::optional(std::to_string((attempt.begun.time_since_epoch() + limit) /
                                                        std::chrono::seconds(1))));
+  if (!action.devices.empty()) {
+    launch.locks = locks_->paths(action.devices);
+    changes.emplace_back("BERTH_LEASES", locks_->leases(action.devices));
+  }
   launch.environment = changed(description.environment, changes);
   return launch;
 }
@@ -165,9 +175,7 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
 void Daemon::launch(const ShimLaunch& launch) {
   (void)BERTH_FAILPOINT("daemon.before_start");
   if (const Result<void> started = runner_->start(launch); !started) {
-    std::fprintf(stderr, "berth daemon: job %llu: %s\n",
-                 static_cast<unsigned long long>(launch.job.value),
-                 started.error().message.c_str());
+    fmt::print(stderr, "berth daemon: job {}: {}\n", launch.job.value, started.error().message);
     AttemptEnd end;
     end.job = launch.job;
     end.attempt = launch.attempt;

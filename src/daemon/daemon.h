@@ -24,6 +24,7 @@
 #include "daemon/start.h"
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
+#include "gpu/device_locks.h"
 #include "gpu/telemetry.h"
 #include "store/store.h"
 
@@ -110,6 +111,10 @@ class Daemon {
   void take_reading();
   void apply_health(DeviceId device, Time at);
   Result<void> save_devices();
+  Result<void> open_locks();
+  bool take_locks(const StartJob& action, Time at);
+  void release_locks();
+  void take_freed();
   std::vector<std::string> device_names(bool DeviceState::*flag) const;
   HttpResponse list_devices();
   HttpResponse change_devices(const HttpRequest& request, std::string_view verb);
@@ -156,6 +161,7 @@ class Daemon {
   std::unique_ptr<ShimRunner> runner_;
   DeviceGroup devices_;
   std::vector<DeviceState> device_states_;
+  std::unique_ptr<DeviceLocks> locks_;
   std::vector<std::string> added_devices_;  // `--gpus` texts, beyond those of the start
   std::unique_ptr<Telemetry> telemetry_;
   Time last_reading_{};
@@ -177,7 +183,8 @@ class Daemon {
   /// chosen so that it does not go back behind what an earlier daemon wrote down either.
   Duration to_wall_{};
   bool commit_failed_ = false;
-  bool told_ = true;  // something since the last step
+  bool told_ = true;      // something since the last step
+  bool refused_ = false;  // a start of this step, because another berth has the device
 };
 
 }  // namespace berth

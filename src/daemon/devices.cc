@@ -38,6 +38,15 @@ std::vector<std::string> split_names(std::string_view text) {
   return names;
 }
 
+/// Locks devices on which jobs of an earlier daemon run. Their shims hold them anyway.
+void hold(DeviceLocks& locks, std::span<const DeviceId> devices) {
+  const Result<std::vector<DeviceLocks::Taken>> taken = locks.try_acquire(devices);
+  if (!taken || !taken->empty()) {
+    fmt::print(stderr, "berth daemon: a device with a job on it cannot be locked{}\n",
+               taken ? "" : ": " + taken.error().message);
+  }
+}
+
 }  // namespace
 
 Result<void> Daemon::add_devices(const std::string& gpus) {
@@ -61,7 +70,74 @@ Result<void> Daemon::add_devices(const std::string& gpus) {
   if (sampled) {
     start_telemetry();
   }
+  return open_locks();
+}
+
+// --- locks: other berths on this machine
+
+/// Also when devices have joined: what is held is taken again before the old locks go.
+Result<void> Daemon::open_locks() {
+  Result<std::unique_ptr<DeviceLocks>> opened = DeviceLocks::open(
+      {"daemon", paths_.state, "berth daemon of " + paths_.state}, devices_.list());
+  if (!opened) {
+    return Failure(opened.error());
+  }
+  for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
+    const DeviceId device{i};
+    if (!scheduler_->devices()[device].leases.empty()) {
+      hold(**opened, {&device, 1});
+    }
+  }
+  if (locks_ != nullptr) {
+    loop_.unwatch(locks_->event_fd());
+  }
+  loop_.watch((*opened)->event_fd(), [this] { take_freed(); });
+  locks_ = std::move(*opened);
   return {};
+}
+
+/// False when the job must wait, because another berth has one of the devices.
+bool Daemon::take_locks(const StartJob& action, Time at) {
+  if (action.devices.empty()) {
+    return true;
+  }
+  const Result<std::vector<DeviceLocks::Taken>> taken = locks_->try_acquire(action.devices);
+  if (!taken) {
+    // The lock is there to keep others out; who cannot lock runs nothing rather than twice.
+    fmt::print(stderr, "berth daemon: job {} waits: {}\n", action.job.value, taken.error().message);
+  } else if (taken->empty()) {
+    return true;
+  }
+  StartRefused refused{action.job, {}};
+  if (taken) {
+    for (const DeviceLocks::Taken& one : *taken) {
+      refused.taken.push_back(one.device);
+    }
+  } else {
+    refused.taken = action.devices;
+  }
+  journal(refused, at);
+  scheduler_->apply(refused, at);
+  refused_ = true;
+  return false;
+}
+
+/// At the end of a turn, so that a device that goes from job to job stays locked.
+void Daemon::release_locks() {
+  for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
+    const DeviceId device{i};
+    if (locks_->holds(device) && scheduler_->devices()[device].leases.empty()) {
+      locks_->release(device);
+    }
+  }
+}
+
+void Daemon::take_freed() {
+  const Time at = now();
+  for (const DeviceId device : locks_->freed()) {
+    journal(DeviceTaken{device, false}, at);
+    scheduler_->apply(DeviceTaken{device, false});
+  }
 }
 
 void Daemon::start_telemetry() {

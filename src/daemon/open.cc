@@ -300,6 +300,9 @@ Result<void> Daemon::restore() {
     active.pid = start == running.end() ? 0 : start->second.pid;
     active.gpus = static_cast<int>(scheduler_->find(id)->lease()->size());
   }
+  if (Result<void> locked = open_locks(); !locked) {
+    return locked;
+  }
   for (const StartJob& start : to_start) {
     if (Result<void> prepared = start_again(start); !prepared) {
       return prepared;

@@ -48,6 +48,8 @@ std::string describe_start_error(int error, StartStep step) {
       return fmt::format("cannot open its output: {}", what);
     case StartStep::ErrorOutput:
       return fmt::format("cannot open its error output: {}", what);
+    case StartStep::Device:
+      return fmt::format("cannot lock its devices: {}", what);
     case StartStep::None:
     case StartStep::Fork:
     case StartStep::Record:

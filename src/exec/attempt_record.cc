@@ -171,7 +171,7 @@ std::optional<EndRecord> parse_end_record(std::string_view text) {
   int step = 0;
   if (words.empty() || !read(words[1], record.code) || !read(words[2], record.signal) ||
       !read(words[3], record.start_error) || !read(words[4], step) ||
-      !read(words[5], record.ended_at) || step < 0 || step > static_cast<int>(StartStep::Command)) {
+      !read(words[5], record.ended_at) || step < 0 || step > static_cast<int>(StartStep::Device)) {
     return std::nullopt;
   }
   record.start_step = static_cast<StartStep>(step);

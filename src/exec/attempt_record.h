@@ -69,7 +69,7 @@ class UnbornRecord {
 std::optional<AttemptRecord> parse_attempt_record(std::string_view text);
 
 /// The step of a start that failed, for a message that a user can act on.
-enum class StartStep { None, Fork, Record, User, Directory, Output, ErrorOutput, Command };
+enum class StartStep { None, Fork, Record, User, Directory, Output, ErrorOutput, Command, Device };
 
 struct EndRecord {
   int code = 0;

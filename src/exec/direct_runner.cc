@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "exec/family.h"
+#include "exec/raw_syscall.h"
 
 namespace berth {
 namespace {
@@ -38,6 +39,17 @@ bool replaced(const char* entry, const Launch& launch) {
     const std::string& name = change.first;
     return std::strncmp(name.c_str(), entry, name.size()) == 0 && entry[name.size()] == '=';
   });
+}
+
+/// In the child, which may make raw system calls only. Out of the way of what scripts number by
+/// hand.
+BERTH_UNSANITIZED int keep_locks(void* argument) {
+  const auto& locks = *static_cast<const LockList*>(argument);
+  constexpr long kFirst = 50;
+  for (std::size_t i = 0; i < locks.count; ++i) {
+    raw_syscall(SYS_fcntl, locks.first[i], F_DUPFD, kFirst);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -101,10 +113,15 @@ void DirectRunner::prepare(Process& process) {
   plan.path = kShell;
   plan.arguments = {as_argument("sh"), as_argument("-c"), as_argument(launch.command.c_str()),
                     nullptr};
-  plan.stdin_fd = null_.get();
+  plan.stdin_fd = launch.stdin_fd >= 0 ? launch.stdin_fd : null_.get();
   plan.stdout_fd = launch.stdout_fd;
   plan.stderr_fd = launch.stderr_fd;
   plan.death_signal = SIGTERM;
+  if (!launch.locks.empty()) {
+    process.locks = {launch.locks.data(), launch.locks.size()};
+    plan.prepare = keep_locks;
+    plan.prepare_argument = &process.locks;
+  }
 }
 
 Result<pid_t> DirectRunner::start(Launch launch) {

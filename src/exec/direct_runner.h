@@ -17,6 +17,12 @@
 
 namespace berth {
 
+/// As a child that shares our memory can read it.
+struct LockList {
+  const int* first = nullptr;
+  std::size_t count = 0;
+};
+
 class DirectRunner final : public Runner {
  public:
   struct Options {
@@ -42,6 +48,7 @@ class DirectRunner final : public Runner {
     pid_t pid = 0;
     std::vector<std::string> variables;
     SpawnPlan plan;
+    LockList locks;
     std::unique_ptr<SpawnStack> stack;
     std::unique_ptr<Cgroup> cgroup;
   };

@@ -20,9 +20,12 @@ struct Launch {
   std::string command;  // run by /bin/sh -c
   /// Variables to set in, or (no value) to remove from, the environment berth itself has.
   std::vector<std::pair<std::string, std::optional<std::string>>> environment;
-  // Borrowed during start(). Standard input is always /dev/null.
+  // Borrowed during start().
+  int stdin_fd = -1;  // /dev/null
   int stdout_fd = 1;
   int stderr_fd = 2;
+  /// The job keeps these open: what they lock stays locked until it has ended, even if berth dies.
+  std::vector<int> locks;
 };
 
 struct Exit {

@@ -49,6 +49,12 @@ int raw_openat(const std::string& file, int flags) {
 
 void raw_close(int fd) { raw_syscall(SYS_close, fd); }
 
+bool daemon_is_gone() {
+  pollfd daemon{kDaemonFd, POLLIN, 0};
+  const timespec at_once{};
+  return raw_syscall(SYS_ppoll, raw_address(&daemon), 1, raw_address(&at_once), 0) != 0;
+}
+
 std::optional<UserIdentity> identity_of(uid_t user) {
   const passwd* entry = ::getpwuid(user);
   if (entry == nullptr) {
@@ -88,6 +94,7 @@ Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id)
   setup_.directory = request_.directory;
   setup_.stdout_path = request_.stdout_path;
   setup_.stderr_path = request_.stderr_path;
+  device_locks_.reserve(request_.locks.size());
   plan_.path = "/bin/sh";
   plan_.arguments = {const_cast<char*>("sh"), const_cast<char*>("-c"), request_.command, nullptr};
   plan_.environment = std::move(request_.environment);
@@ -105,8 +112,13 @@ void Shim::run(std::uint64_t first_tick) noexcept {
   setup_.record.set_shim({static_cast<pid_t>(raw_syscall(SYS_getpid)), first_tick,
                           nanoseconds_of(CLOCK_BOOTTIME) / setup_.tick_length});
   look_up_user();
+  if (const int error = lock_devices()) {
+    tell(ShimMessage::Kind::Failed, 0, error, StartStep::Device);
+    raw_syscall(SYS_exit_group, 0);
+  }
   if (const int error = create_file()) {
-    tell(error == EEXIST ? ShimMessage::Kind::Exists : ShimMessage::Kind::Failed, 0, error);
+    tell(error == EEXIST ? ShimMessage::Kind::Exists : ShimMessage::Kind::Failed, 0, error,
+         StartStep::Record);
     raw_syscall(SYS_exit_group, 0);
   }
   (void)BERTH_FAILPOINT("shim.after_create");
@@ -137,6 +149,25 @@ void Shim::look_up_user() {
   if (!setup_.become) {
     end_ = {127, 0, EINVAL, StartStep::User, 0};
   }
+}
+
+/// Joins the daemon in its locks on the job's devices. Returns an errno.
+int Shim::lock_devices() {
+  (void)BERTH_FAILPOINT("shim.before_locks");
+  for (const char* path : request_.locks) {
+    const auto file = static_cast<int>(
+        raw_syscall(SYS_openat, AT_FDCWD, raw_address(path), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0));
+    const long failed = file < 0 ? file : raw_syscall(SYS_flock, file, LOCK_SH | LOCK_NB);
+    if (failed < 0) {
+      return static_cast<int>(-failed);
+    }
+    device_locks_.push_back(file);
+  }
+  setup_.device_locks = device_locks_.data();
+  setup_.device_lock_count = static_cast<int>(device_locks_.size());
+  // While the daemon lived it had them, so nobody else could come in between. A dead one's may have
+  // gone to another berth before we got here: nothing is started then, and its successor asks anew.
+  return request_.locks.empty() || !daemon_is_gone() ? 0 : EOWNERDEAD;
 }
 
 /// Makes the file that only one shim can make, and locks it. Returns an errno.
@@ -186,13 +217,13 @@ bool Shim::start() {
   return true;
 }
 
-void Shim::tell(ShimMessage::Kind kind, pid_t pid, int error) {
+void Shim::tell(ShimMessage::Kind kind, pid_t pid, int error, StartStep step) {
   ShimMessage message;
   message.kind = kind;
   message.serial = request_.serial;
   message.pid = pid;
   message.error = error;
-  message.step = error != 0 ? StartStep::Record : StartStep::None;
+  message.step = step;
   // Blocks while the daemon is behind; fails when it is gone. Every signal is blocked, SIGPIPE too.
   raw_syscall(SYS_write, kMessagesFd, raw_address(&message), sizeof message);
 }
@@ -296,9 +327,7 @@ bool Shim::try_write_end(const EndLine& line) {
   }
   // A living daemon has the end in its own journal within moments. Only without one does this
   // record have to outlast a loss of power; waiting for the disk would cost more than the job.
-  pollfd daemon{kDaemonFd, POLLIN, 0};
-  const timespec at_once{};
-  const bool alone = raw_syscall(SYS_ppoll, raw_address(&daemon), 1, raw_address(&at_once), 0) != 0;
+  const bool alone = daemon_is_gone();
   if (alone && ::fsync(record_) != 0) {
     return false;
   }

@@ -44,9 +44,10 @@ class Shim {
 
  private:
   void look_up_user();
+  int lock_devices();
   int create_file();
   bool start();
-  void tell(ShimMessage::Kind kind, pid_t pid, int error);
+  void tell(ShimMessage::Kind kind, pid_t pid, int error, StartStep step = StartStep::None);
   void leave_nursery();
   void wait_for_job();
   void reap();
@@ -62,6 +63,7 @@ class Shim {
   std::string end_file_;
   int record_ = -1;
   int lock_ = -1;
+  std::vector<int> device_locks_;  // room for all is made before the fork
   ChildSetup setup_;
   SpawnPlan plan_;
   std::unique_ptr<Cgroup> cgroup_;  // opened when it is needed

@@ -41,6 +41,12 @@ BERTH_UNSANITIZED long open_as(const char* path, int target) {
   return opened < 0 ? opened : raw_syscall(SYS_dup3, opened, target, 0);
 }
 
+BERTH_UNSANITIZED void inherit_device_locks(const int* locks, int count) {
+  for (int i = 0; i < count && kJobLockFd + 1 + i <= kLastJobLockFd; ++i) {
+    raw_syscall(SYS_dup3, locks[i], kJobLockFd + 1 + i, 0);
+  }
+}
+
 BERTH_UNSANITIZED int fail_at(ChildSetup& setup, StartStep step, long result) {
   setup.failed = step;
   return static_cast<int>(-result);
@@ -57,6 +63,7 @@ BERTH_UNSANITIZED int set_up_child(void* argument) {
   raw_syscall(SYS_dup3, setup.lock_fd, kJobLockFd, 0);
   // Now, not at exec: opening a named pipe may take for ever, and the launcher's lock is among
   // them.
+  inherit_device_locks(setup.device_locks, setup.device_lock_count);
   raw_syscall(SYS_close_range, 3, kJobLockFd - 1, 0);
   if (setup.become) {
     result = become(*setup.become);

@@ -15,11 +15,14 @@
 
 namespace berth {
 
-/// The one descriptor that a job inherits: the lock on the attempt's file, which so is free only
+/// The first descriptor that a job inherits: the lock on the attempt's file, which so is free only
 /// when shim and job are both gone. Read-only, so that a job of another user cannot write its
 /// record. Above what scripts number by hand (dash stops at 9), below what makes the kernel enlarge
 /// the table.
 inline constexpr int kJobLockFd = 50;
+/// Those after it are the locks of its devices, as far as the table goes: a job whose shim and
+/// daemon are both dead still uses its devices.
+inline constexpr int kLastJobLockFd = 63;
 
 struct UserIdentity {
   uid_t user = 0;
@@ -34,6 +37,8 @@ struct ChildSetup {
   std::uint64_t tick_length = 1;
   int record_fd = -1;
   int lock_fd = -1;
+  const int* device_locks = nullptr;
+  int device_lock_count = 0;
   std::optional<UserIdentity> become;  // none: stays who the shim is
   const char* directory = "";          // empty: the root
   const char* stdout_path = "";        // empty: nowhere; relative to the directory

@@ -50,6 +50,9 @@ struct ShimLaunch {
   std::string stdout_path;               // opened by the shim, as the user, when the job starts
   std::string stderr_path;               // empty: with stdout
   uid_t user = 0;                        // who runs it; only root can run another's
+  /// Files that the caller has locked, shared, for the devices of the job. The shim and the job
+  /// lock them too, so that the devices stay leased until both are gone.
+  std::vector<std::string> locks;
 };
 
 class ShimRunner {

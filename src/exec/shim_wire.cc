@@ -20,6 +20,7 @@ struct RequestHeader {
   std::uint64_t job = 0;
   std::uint32_t attempt = 0;
   std::uint32_t user = 0;
+  std::uint32_t locks = 0;
 };
 
 }  // namespace
@@ -42,6 +43,9 @@ Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t seria
   for (const std::string& variable : launch.environment) {
     add(variable);
   }
+  for (const std::string& path : launch.locks) {
+    add(path);
+  }
   if (!clean || bytes.size() > kLargestRequest) {
     return fail(ErrorCode::Usage,
                 "the command, its paths or its environment hold a null character, or are larger "
@@ -52,7 +56,8 @@ Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t seria
                              serial,
                              launch.job.value,
                              launch.attempt,
-                             launch.user};
+                             launch.user,
+                             static_cast<std::uint32_t>(launch.locks.size())};
   std::memcpy(bytes.data(), &header, sizeof header);
   return bytes;
 }
@@ -95,6 +100,9 @@ ShimRequest decode_request(char* bytes) {
     request.environment.push_back(take());
   }
   request.environment.push_back(nullptr);
+  for (std::uint32_t i = 0; i < header.locks; ++i) {
+    request.locks.push_back(take());
+  }
   return request;
 }
 

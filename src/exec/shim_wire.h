@@ -31,6 +31,7 @@ struct ShimRequest {
   char* stderr_path = nullptr;
   char* cgroup = nullptr;
   std::vector<char*> environment;  // null-terminated
+  std::vector<char*> locks;
 };
 
 /// Refuses what cannot be passed on to a program: strings with null characters, and sizes beyond

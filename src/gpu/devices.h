@@ -28,6 +28,7 @@ struct DeviceInfo {
   DeviceFamily family = DeviceFamily::Trusted;
   std::string visible;  // this device's word in CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES
   std::string pci_bus;  // "0000:3b:00.0"; empty where unknown
+  std::string realm;    // where its name means this device: one state file's; empty: the machine
 };
 
 struct ProcessUse {

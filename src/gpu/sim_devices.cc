@@ -1,6 +1,7 @@
 #include "gpu/sim_devices.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -67,8 +68,11 @@ class SimulatedDevices final : public Devices {
  public:
   explicit SimulatedDevices(std::unique_ptr<SimState> state) : state_(std::move(state)) {
     parts_ = list_sim_parts(*state_);
+    struct stat file {};
+    (void)::stat(state_->path().c_str(), &file);
     for (const SimPart& part : parts_) {
       list_.push_back(part.info);
+      list_.back().realm = fmt::format("sim-{:x}-{:x}", file.st_dev, file.st_ino);
     }
     state_->locked([&](const SimHeader&, std::span<const SimRecord> records) {
       for (const SimRecord& record : records) {

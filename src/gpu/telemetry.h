@@ -30,6 +30,9 @@ class Telemetry {
   int event_fd() const { return event_.get(); }
   std::optional<Reading> take();
 
+  /// A reading soon: what others used of a device has changed.
+  void refresh() { sampler_.sample_now(); }
+
   void job_started(JobRoot root);
   void job_ended(JobId job);
 

@@ -1,15 +1,21 @@
 #include "gpu/trusted.h"
 
+#include "gpu/visibility.h"
+
 namespace berth {
 namespace {
 
 class TrustedDevices final : public Devices {
  public:
-  explicit TrustedDevices(std::span<const std::string_view> ids) {
+  TrustedDevices(std::span<const std::string_view> ids, const Devices* driver) {
     for (const std::string_view id : ids) {
       DeviceInfo device;
       device.spec.name = id;
       device.visible = id;
+      if (driver != nullptr) {
+        const std::vector<std::size_t> known = find_devices(id, driver->list());
+        device.spec.uuid = known.size() == 1 ? driver->list()[known.front()].spec.uuid : "";
+      }
       list_.push_back(std::move(device));
     }
   }
@@ -26,8 +32,9 @@ class TrustedDevices final : public Devices {
 
 }  // namespace
 
-std::unique_ptr<Devices> open_trusted(std::span<const std::string_view> ids) {
-  return std::make_unique<TrustedDevices>(ids);
+std::unique_ptr<Devices> open_trusted(std::span<const std::string_view> ids,
+                                      const Devices* driver) {
+  return std::make_unique<TrustedDevices>(ids, driver);
 }
 
 }  // namespace berth

@@ -9,7 +9,9 @@
 
 namespace berth {
 
-/// One device per id, as given; an id that comes twice is two slots.
-std::unique_ptr<Devices> open_trusted(std::span<const std::string_view> ids);
+/// One device per id, as given; an id that comes twice is two slots. Those that `driver` knows get
+/// their UUIDs from it, so that the locks of others on the same device are found.
+std::unique_ptr<Devices> open_trusted(std::span<const std::string_view> ids,
+                                      const Devices* driver = nullptr);
 
 }  // namespace berth

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "core/job.h"
 #include "gpu/devices.h"
+#include "gpu/lock_folder.h"
 
 namespace berth {
 
@@ -61,6 +62,7 @@ struct DeviceProgress {
   std::optional<int> utilization;
   std::optional<Bytes> used;
   Bytes memory;
+  bool taken = false;  // another berth has it
 };
 
 struct RunProgress {
@@ -109,6 +111,12 @@ class RunObserver {
   /// Whole lines that a job has written, newlines included.
   virtual void job_output(JobId, bool is_stderr, std::string_view lines) = 0;
   virtual void warning(std::string_view text) = 0;
+  /// A job waits, and another berth has this device. Told once of each.
+  virtual void device_taken(std::string_view gpu, const LockHolder& holder);
+  /// Nothing runs, and jobs wait: why the first of them does. Told whenever the reason changes.
+  virtual void stalled(std::string_view) {}
+  /// A signal came while jobs ran. 1: they may finish; 2: they were asked to end; 3: killed.
+  virtual void interrupted(int level, std::uint64_t running);
   /// Asked for every interval() while something changes; kForever: never.
   virtual Duration interval() const { return kForever; }
   virtual void progress(const RunProgress&) {}

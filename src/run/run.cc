@@ -22,9 +22,11 @@ double wall_seconds() {
 
 }  // namespace
 
-Run::Run(RunOptions options, Devices& devices, Runner& runner, RunObserver& observer)
+Run::Run(RunOptions options, Devices& devices, DeviceLocks* locks, Runner& runner,
+         RunObserver& observer)
     : options_(std::move(options)),
       devices_(devices),
+      locks_(locks),
       runner_(runner),
       observer_(observer),
       outputs_(options_.outputs, poller_, observer_),
@@ -84,6 +86,7 @@ void Run::loop() {
 
 void Run::act(Time at) {
   do {
+    refused_ = false;
     for (const JobId job : std::exchange(failed_starts_, {})) {
       scheduler_->apply(JobExited{job, kCannotStart, 0, false}, at);
     }
@@ -96,7 +99,10 @@ void Run::act(Time at) {
       }
     }
     take_actions(at);
-  } while (!failed_starts_.empty());
+  } while (!failed_starts_.empty() || refused_);
+  // Only now: a device that went from one job to the next was never free.
+  release_locks();
+  tell_of_waiting(at);
 }
 
 void Run::take_actions(Time at) {
@@ -127,16 +133,27 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
       "BERTH_END_TIME",
       limit == kForever ? std::nullopt
                         : std::optional(fmt::format("{:.0f}", wall_seconds() + to_seconds(limit))));
+  if (locks_ != nullptr) {
+    launch.locks = locks_->descriptors(action.devices);
+    launch.environment.emplace_back("BERTH_LEASES", locks_->leases(action.devices));
+  }
   return launch;
 }
 
 void Run::start(const StartJob& action, Time at) {
+  Result<void> locked;
+  if (!take_locks(action, at, locked)) {
+    return;
+  }
   const Record& record = *records_.find(action.job);
   Launch launch = make_launch(action, record);
   const JobOutputs::Writers writers = outputs_.open(action.job, record.name());
   launch.stdout_fd = writers.stdout_fd;
   launch.stderr_fd = writers.stderr_fd;
-  const Result<pid_t> pid = runner_.start(std::move(launch));
+  if (options_.adapt) {
+    options_.adapt(launch, action.devices);
+  }
+  const Result<pid_t> pid = locked ? runner_.start(std::move(launch)) : Failure(locked.error());
   outputs_.release_writers();
   if (action.attempt == 1) {
     const Duration wait = at - scheduler_->find(action.job)->submitted;
@@ -294,14 +311,8 @@ void Run::take_signals() {
     // When the terminal is gone nobody can ask twice.
     const int level = signal.ssi_signo == SIGHUP ? std::max(2, level_ + 1) : level_ + 1;
     stop_level(std::min(level, 3));
-    const std::size_t running = scheduler_->running().size();
-    if (running > 0) {
-      observer_.warning(
-          level_ == 1   ? fmt::format("starting nothing more; {} running jobs may finish (again: "
-                                        "TERM, a third time: KILL)",
-                                      running)
-          : level_ == 2 ? fmt::format("sent TERM to {} running jobs (again: KILL)", running)
-                        : fmt::format("killed {} running jobs", running));
+    if (const std::size_t running = scheduler_->running().size(); running > 0) {
+      observer_.interrupted(level_, running);
     }
   }
 }

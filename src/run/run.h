@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "base/id_table.h"
 #include "core/scheduler.h"
 #include "exec/runner.h"
+#include "gpu/device_locks.h"
 #include "gpu/devices.h"
 #include "gpu/telemetry.h"
 #include "run/halt.h"
@@ -38,11 +41,19 @@ struct RunOptions {
   std::uint64_t seed = 0;
   int drain_signal = 0;  // beside INT and TERM; 0: none
   Duration sample_interval = std::chrono::seconds(1);
+  /// Called for each launch before it starts, with the devices of the job.
+  std::function<void(Launch&, std::span<const DeviceId>)> adapt;
+  /// Names of devices that are closed for the time being: nothing starts on them. Asked again
+  /// whenever the descriptor is readable, which the function has to see to.
+  std::function<std::set<std::string>()> closed_devices;
+  int closed_devices_fd = -1;
 };
 
 class Run {
  public:
-  Run(RunOptions options, Devices& devices, Runner& runner, RunObserver& observer);
+  /// `locks` are for the devices of `devices`; none: nobody else uses them, or nothing is started.
+  Run(RunOptions options, Devices& devices, DeviceLocks* locks, Runner& runner,
+      RunObserver& observer);
 
   /// Runs everything. An error means that nothing was started.
   Result<RunSummary> execute(Input input);
@@ -109,6 +120,13 @@ class Run {
   JobEvent event(JobId id, const Record& record, const Active& active) const;
   JobEndEvent end_event(const Ended& ended, const Active& active, bool retried) const;
 
+  // Devices that are not only ours (run_locks.cc).
+  bool take_locks(const StartJob& action, Time at, Result<void>& problem);
+  void release_locks();
+  void tell_of_waiting(Time at);
+  void take_freed();
+  void take_closed();
+
   // How it goes (run_progress.cc).
   void take_samples();
   Duration estimate_remaining() const;
@@ -118,6 +136,7 @@ class Run {
 
   RunOptions options_;
   Devices& devices_;
+  DeviceLocks* locks_;
   Runner& runner_;
   RunObserver& observer_;
   Poller poller_;
@@ -129,7 +148,11 @@ class Run {
   Fd signals_;
   IdTable<Record> records_;
   std::unordered_map<std::uint64_t, Active> active_;
-  std::vector<JobId> failed_starts_;  // no process could be made; the scheduler is to be told
+  std::vector<JobId> failed_starts_;      // no process could be made; the scheduler is to be told
+  bool refused_ = false;                  // a start was; the scheduler is to decide anew
+  std::map<DeviceId, LockHolder> taken_;  // by other berths, and not yet told
+  std::set<DeviceId> announced_;          // as taken
+  std::string stalled_;                   // what was told last
   std::map<std::string, JobId> names_;
   std::vector<Outcome> outcomes_;  // of jobs that are forgotten, by id; for those that follow them
   std::uint64_t last_id_ = 0;

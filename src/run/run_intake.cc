@@ -98,6 +98,13 @@ Result<RunSummary> Run::execute(Input input) {
   signals_ = Fd(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
   poller_.add(signals_.get(), [this] { take_signals(); });
   poller_.add(runner_.event_fd(), [this] { take_exits(); });
+  if (locks_ != nullptr) {
+    poller_.add(locks_->event_fd(), [this] { take_freed(); });
+  }
+  if (options_.closed_devices) {
+    poller_.add(options_.closed_devices_fd, [this] { take_closed(); });
+    take_closed();
+  }
   const std::vector<DeviceInfo>& list = devices_.list();
   if (std::any_of(list.begin(), list.end(), [](const DeviceInfo& device) {
         return device.family != DeviceFamily::Trusted;

@@ -71,6 +71,7 @@ RunProgress Run::progress(Time at) const {
     DeviceProgress device;
     device.name = slot.spec.name;
     device.memory = slot.spec.memory;
+    device.taken = slot.taken;
     if (const std::optional<DeviceSample>& newest = meter_.newest(i)) {
       device.utilization = newest->utilization;
       device.used = newest->used;
@@ -97,6 +98,19 @@ RunSummary Run::summarize(Time at) {
   summary_.lost_output = outputs_.lost();
   summary_.devices = meter_.totals();
   return summary_;
+}
+
+void RunObserver::device_taken(std::string_view gpu, const LockHolder& holder) {
+  warning(
+      fmt::format("GPU {} is in use by another berth ({}): waiting for it", gpu, describe(holder)));
+}
+
+void RunObserver::interrupted(int level, std::uint64_t running) {
+  warning(level == 1   ? fmt::format("starting nothing more; {} running jobs may finish (again: "
+                                       "TERM, a third time: KILL)",
+                                     running)
+          : level == 2 ? fmt::format("sent TERM to {} running jobs (again: KILL)", running)
+                       : fmt::format("killed {} running jobs", running));
 }
 
 int exit_code(const RunSummary& summary) {

@@ -26,6 +26,8 @@ enum class Kind : std::uint8_t {
   Restarted = 14,
   Restored = 15,
   Edited = 16,
+  DeviceTaken = 17,
+  StartRefused = 18,
 };
 
 struct Encode {
@@ -82,17 +84,29 @@ struct Encode {
     if (input.running) {
       out.number(input.starting ? 1 : 0)
           .number(static_cast<std::uint64_t>(input.running->stopping))
-          .integer(input.running->since.time_since_epoch().count())
-          .number(input.running->devices.size());
-      for (const DeviceId device : input.running->devices) {
-        out.number(device.value);
-      }
+          .integer(input.running->since.time_since_epoch().count());
+      devices(input.running->devices);
     }
   }
   void operator()(const Edited& input) const {
     kind(Kind::Edited).number(input.job.value);
     spec(input.before);
     spec(input.after);
+  }
+
+  void operator()(const DeviceTaken& input) const {
+    kind(Kind::DeviceTaken).number(input.device.value).number(input.taken ? 1 : 0);
+  }
+  void operator()(const StartRefused& input) const {
+    kind(Kind::StartRefused).number(input.job.value);
+    devices(input.taken);
+  }
+
+  void devices(const std::vector<DeviceId>& list) const {
+    out.number(list.size());
+    for (const DeviceId device : list) {
+      out.number(device.value);
+    }
   }
 
   void spec(const JobSpec& spec) const {
@@ -137,6 +151,14 @@ DeviceAdded added(Decoder& in) {
 
 Time time(Decoder& in) { return Time(Duration(in.integer())); }
 
+std::vector<DeviceId> devices(Decoder& in) {
+  std::vector<DeviceId> list;
+  for (std::uint64_t left = in.number(); left > 0 && !in.failed(); --left) {
+    list.push_back(device(in));
+  }
+  return list;
+}
+
 Restored restored(Decoder& in) {
   Restored input;
   input.first = job(in);
@@ -151,9 +173,7 @@ Restored restored(Decoder& in) {
     running.stopping =
         static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::TimeLimit)));
     running.since = time(in);
-    for (std::uint64_t left = in.number(); left > 0 && !in.failed(); --left) {
-      running.devices.push_back(device(in));
-    }
+    running.devices = devices(in);
     input.running = std::move(running);
   }
   return input;
@@ -177,7 +197,7 @@ std::optional<JobSpec> spec(Decoder& in) {
 }
 
 std::optional<JournalInput> read(Decoder& in) {
-  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::Edited)))) {
+  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::StartRefused)))) {
     case Kind::Submitted: {
       const JobId first = job(in);
       return Submitted{first, static_cast<std::uint32_t>(
@@ -224,6 +244,14 @@ std::optional<JournalInput> read(Decoder& in) {
         return std::nullopt;
       }
       return Edited{edited, std::move(*before), std::move(*after)};
+    }
+    case Kind::DeviceTaken: {
+      const DeviceId taken = device(in);
+      return DeviceTaken{taken, in.number_up_to(1) == 1};
+    }
+    case Kind::StartRefused: {
+      const JobId refused = job(in);
+      return StartRefused{refused, devices(in)};
     }
   }
   return std::nullopt;

@@ -44,9 +44,9 @@ struct Edited {
 /// step() was called: timers and the policy look at the clock only then.
 struct Stepped {};
 
-using JournalInput =
-    std::variant<Submitted, Cancel, Hold, Release, Pause, Resume, JobStarted, JobExited, JobLost,
-                 DeviceChanged, ForeignUse, DeviceAdded, Restarted, Restored, Edited, Stepped>;
+using JournalInput = std::variant<Submitted, Cancel, Hold, Release, Pause, Resume, JobStarted,
+                                  JobExited, JobLost, DeviceChanged, ForeignUse, DeviceTaken,
+                                  StartRefused, DeviceAdded, Restarted, Restored, Edited, Stepped>;
 
 struct JournalEntry {
   std::uint64_t number = 0;  // from 1, without gaps

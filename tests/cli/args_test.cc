@@ -16,6 +16,7 @@ struct Fixture {
   Duration length{};
   Bytes size{};
   std::string watch = "(unset)";
+  std::string out = "(unset)";
   std::vector<std::vector<std::string>> lists;
   std::vector<std::string> words;
   std::vector<std::string> rest;
@@ -40,6 +41,13 @@ struct Fixture {
                           watch = word;
                           return {};
                         });
+    args.optional_value(
+        "-o,--out", "FILE", "where to",
+        [this](std::string_view word) -> Result<void> {
+          out = word;
+          return {};
+        },
+        true);
     args.list("-p,-gc", "NAME VALUE…", "values",
               [this](std::span<const std::string_view> items) -> Result<void> {
                 lists.emplace_back(items.begin(), items.end());
@@ -92,6 +100,14 @@ TEST(Args, AnOptionalValueIsAttached) {
   Fixture f;
   EXPECT_EQ(f.parse({"--watch=5", "w"}), "ok");
   EXPECT_EQ(f.watch, "5");
+  EXPECT_EQ(f.parse({"w", "-o"}), "ok");
+  EXPECT_EQ(f.out, "");
+  EXPECT_EQ(f.parse({"w", "-o", "--quiet"}), "ok");
+  EXPECT_EQ(f.out, "");
+  EXPECT_EQ(f.parse({"w", "-o", "file"}), "ok");
+  EXPECT_EQ(f.out, "file");
+  EXPECT_EQ(f.parse({"--out=other", "w"}), "ok");
+  EXPECT_EQ(f.out, "other");
 }
 
 TEST(Args, AfterTwoDashesAllAreWords) {

@@ -127,6 +127,10 @@ class Scenario {
       config_.grace = must(parse_duration(words.at(1)));
     } else if (verb == "guess") {
       guess_ = must(parse_duration(words.at(1)));
+    } else if (verb == "refuse") {
+      for (const std::string& word : split(words.at(2), ',')) {
+        refusals_[words.at(1)].push_back(device(word));
+      }
     } else if (verb == "cpus") {
       config_.limits.cpu_slots = static_cast<std::uint32_t>(std::stoul(words.at(1)));
     } else if (verb == "devices") {
@@ -187,6 +191,10 @@ class Scenario {
       scheduler().apply(DeviceChanged{device(words.at(1)), DeviceHealth::Lost});
     } else if (verb == "restore") {
       scheduler().apply(DeviceChanged{device(words.at(1)), DeviceHealth::Ok});
+    } else if (verb == "taken") {
+      scheduler().apply(DeviceTaken{device(words.at(1))});
+    } else if (verb == "returned") {
+      scheduler().apply(DeviceTaken{device(words.at(1)), false});
     } else if (verb == "foreign") {
       scheduler().apply(ForeignUse{device(words.at(1)), must(parse_bytes(words.at(2)))});
     } else {
@@ -286,8 +294,19 @@ class Scenario {
         started_.push_back(start->job);
       }
     }
+    bool refused = false;
     for (; !started_.empty(); started_.pop_front()) {
-      scheduler().apply(JobStarted{started_.front()}, now_);
+      const JobId job = started_.front();
+      if (auto refusal = refusals_.extract(name(job))) {
+        scheduler().apply(StartRefused{job, refusal.mapped()}, now_);
+        refused = true;
+      } else {
+        scheduler().apply(JobStarted{job}, now_);
+      }
+    }
+    if (refused) {
+      step();
+      return;
     }
     const std::string broken = scheduler().broken_invariant(now_);
     require(broken.empty(), "invariant: " + broken);
@@ -375,6 +394,7 @@ class Scenario {
   std::map<JobId, std::string> names_;
   std::deque<std::string> actions_;
   std::deque<JobId> started_;
+  std::map<std::string, std::vector<DeviceId>> refusals_;  // of the next start, by name
 };
 
 }  // namespace

@@ -59,7 +59,7 @@ class RandomWorld {
 
   void input() {
     now_ += seconds(random_.below(30));
-    switch (random_.below(12)) {
+    switch (random_.below(13)) {
       case 0:
       case 1:
       case 2:
@@ -98,6 +98,13 @@ class RandomWorld {
         scheduler_->apply(
             ForeignUse{device(), gibibytes(static_cast<std::int64_t>(random_.below(12)))});
         break;
+      case 11: {
+        // Another berth can only take what we have no lease on.
+        const DeviceId one = device();
+        const bool ours = !scheduler_->devices()[one].leases.empty();
+        scheduler_->apply(DeviceTaken{one, !ours && chance(3)});
+        break;
+      }
       default:
         if (chance(4)) {
           scheduler_->apply(Pause{});
@@ -165,8 +172,18 @@ class RandomWorld {
   }
 
   std::string step() {
+    std::vector<StartRefused> refused;
     for (const Action& action : scheduler_->step(now_)) {
       if (const auto* start = std::get_if<StartJob>(&action)) {
+        for (const DeviceId device : start->devices) {
+          if (scheduler_->devices()[device].taken) {
+            return fmt::format("job {} was started on a taken device", start->job.value);
+          }
+        }
+        if (StartRefused refusal = refuse(*start); !refusal.taken.empty()) {
+          refused.push_back(std::move(refusal));
+          continue;
+        }
         if (!running_.insert(start->job).second) {
           return fmt::format("job {} runs already", start->job.value);
         }
@@ -188,10 +205,33 @@ class RandomWorld {
       }
     }
     just_started_.clear();
+    for (const StartRefused& refusal : refused) {
+      const std::uint16_t attempt = scheduler_->find(refusal.job)->attempt;
+      scheduler_->apply(refusal, now_);
+      if (scheduler_->find(refusal.job)->attempt != attempt - 1) {
+        return fmt::format("job {} lost an attempt", refusal.job.value);
+      }
+    }
+    if (!refused.empty()) {
+      return step();
+    }
     if (std::string broken = scheduler_->broken_invariant(now_); !broken.empty()) {
       return broken;
     }
     return idle_device();
+  }
+
+  /// Now and then another berth was faster: it has some of the devices that are this job's alone.
+  StartRefused refuse(const StartJob& start) {
+    StartRefused refusal{start.job, {}};
+    if (others_about_ && chance(8)) {
+      for (const DeviceId device : start.devices) {
+        if (scheduler_->devices()[device].leases.size() == 1 && chance(2)) {
+          refusal.taken.push_back(device);
+        }
+      }
+    }
+    return refusal;
   }
 
   /// The first promise: nothing that fits waits, unless devices are kept for a job in front.
@@ -211,7 +251,9 @@ class RandomWorld {
   /// Everything that may run must run to its end once nothing is in the way any more.
   std::string drain() {
     scheduler_->apply(Resume{});
+    others_about_ = false;
     for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
+      scheduler_->apply(DeviceTaken{DeviceId{i}, false});
       scheduler_->apply(DeviceChanged{DeviceId{i}, DeviceHealth::Ok});
       scheduler_->apply(ForeignUse{DeviceId{i}, Bytes{}});
     }
@@ -249,6 +291,7 @@ class RandomWorld {
   Random random_;
   std::unique_ptr<Scheduler> scheduler_;
   bool skips_ahead_ = true;
+  bool others_about_ = true;
   Time now_{};
   std::vector<JobId> submitted_;
   std::set<JobId> running_;

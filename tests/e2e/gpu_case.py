@@ -22,7 +22,8 @@ class GpuCase(unittest.TestCase):
         # No devices of this machine, and none of its settings.
         self.env = {k: v for k, v in os.environ.items()
                     if not k.startswith(("BERTH_", "CUDA_", "ROCR_")) and k != "NO_COLOR"}
-        self.env.update(BERTH_HOME=self.home, BERTH_SYSFS_ROOT=self.home + "/sys")
+        self.env.update(BERTH_HOME=self.home, BERTH_SYSFS_ROOT=self.home + "/sys",
+                        BERTH_LOCKS=self.home + "/locks")
 
     def environment(self, **changes):
         env = dict(self.env)

@@ -248,8 +248,8 @@ class Environment(RunCase):
                       "cut -d' ' -f1,5 /proc/$$/stat > group")
             self.finish(process)
             self.assertEqual(self.read("in"), "/dev/null\n")
-            # The last one is the folder that ls reads.
-            self.assertEqual(self.read("fds").split(), ["0", "1", "2", "3"], words)
+            # 3 is the folder that ls reads, 50 the lock of the device.
+            self.assertEqual(self.read("fds").split(), ["0", "1", "2", "3", "50"], words)
             pid, group = self.read("group").split()
             self.assertEqual(pid, group)
 

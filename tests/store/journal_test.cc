@@ -66,7 +66,9 @@ JournalInput any_input(Random& random) {
                                               Time(Duration(any<std::int64_t>(random))),
                                               Stopping::TimeLimit},
                random.below(2) == 0},
-      Edited{job, any_spec(random), any_spec(random)}};
+      Edited{job, any_spec(random), any_spec(random)},
+      DeviceTaken{device, random.below(2) == 0},
+      StartRefused{job, {device, DeviceId{3}}}};
   EXPECT_EQ(all.size(), std::variant_size_v<JournalInput>);
   return all[random.below(all.size())];
 }
@@ -109,6 +111,16 @@ struct Show {
   }
   std::string operator()(const Edited& i) const {
     return fmt::format("{} {} {}", i.job.value, text(i.before), text(i.after));
+  }
+  std::string operator()(const DeviceTaken& i) const {
+    return fmt::format("{} {}", i.device.value, i.taken);
+  }
+  std::string operator()(const StartRefused& i) const {
+    std::string shown = std::to_string(i.job.value);
+    for (const DeviceId device : i.taken) {
+      shown += fmt::format(" {}", device.value);
+    }
+    return shown;
   }
   std::string operator()(const Pause&) const { return ""; }
   std::string operator()(const Resume&) const { return ""; }

@@ -1,0 +1,376 @@
+// Device locks between processes: who has what, what a death frees, and what may lie in the way.
+#include "gpu/device_locks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdio>
+#include <set>
+
+#include "gpu/fixture.h"
+
+namespace berth {
+namespace {
+
+constexpr int kDeadline = 20'000;  // milliseconds
+
+DeviceInfo device(const std::string& name) {
+  DeviceInfo info;
+  info.spec.name = name;
+  return info;
+}
+
+class DeviceLocksTest : public testing::Test {
+ protected:
+  std::unique_ptr<DeviceLocks> open(const std::string& identity = "",
+                                    const std::string& task = "a task") const {
+    auto locks = DeviceLocks::open({"run", identity, task}, devices_);
+    EXPECT_TRUE(locks.has_value()) << locks.error().message;
+    return locks ? std::move(*locks) : nullptr;
+  }
+
+  static std::vector<DeviceId> ids(std::initializer_list<std::uint32_t> numbers) {
+    std::vector<DeviceId> devices;
+    for (const std::uint32_t number : numbers) {
+      devices.push_back(DeviceId{number});
+    }
+    return devices;
+  }
+
+  /// Whether it got all of them.
+  static bool take(DeviceLocks& locks, std::initializer_list<std::uint32_t> numbers) {
+    const auto taken = locks.try_acquire(ids(numbers));
+    EXPECT_TRUE(taken.has_value()) << taken.error().message;
+    return taken && taken->empty();
+  }
+
+  /// What is freed before the deadline.
+  static std::vector<DeviceId> wait_freed(DeviceLocks& locks) {
+    pollfd ready{locks.event_fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&ready, 1, kDeadline), 1) << "nothing was freed";
+    return locks.freed();
+  }
+
+  /// Another process that takes these devices, says "held", and lives until it is killed.
+  std::unique_ptr<Child> holder(std::initializer_list<std::uint32_t> numbers,
+                                const std::string& identity = "") const {
+    const std::vector<DeviceId> wanted = ids(numbers);
+    auto child = std::make_unique<Child>([this, wanted, identity] {
+      const auto locks = open(identity);
+      const auto taken = locks->try_acquire(wanted);
+      (void)!::write(STDOUT_FILENO, taken && taken->empty() ? "held\n" : "taken\n", 5);
+      ::pause();
+      return 0;
+    });
+    EXPECT_EQ(child->read_line(), "held");
+    return child;
+  }
+
+  std::string folder_of(const std::string& key) const { return root_ + "/" + key; }
+  std::vector<std::string> files(const std::string& key) const {
+    const Fd folder(::open(folder_of(key).c_str(), O_RDONLY | O_DIRECTORY));
+    return visible_names(folder.get());
+  }
+
+  TempFolder folder_;
+  std::string root_ = folder_.path() + "/locks";
+  ScopedVariable variable_{"BERTH_LOCKS", root_.c_str()};
+  ScopedVariable no_leases_{"BERTH_LEASES", nullptr};
+  std::vector<DeviceInfo> devices_{device("0"), device("1"), device("2")};
+};
+
+TEST_F(DeviceLocksTest, TwoOwnersNeverHaveOneDevice) {
+  const auto first = open();
+  const auto second = open();
+  EXPECT_TRUE(take(*first, {0, 1}));
+  EXPECT_TRUE(take(*first, {0}));  // again is nothing new
+  EXPECT_FALSE(take(*second, {1}));
+  EXPECT_TRUE(take(*second, {2}));
+  EXPECT_FALSE(take(*first, {2}));
+  EXPECT_TRUE(first->holds(DeviceId{0}));
+  EXPECT_FALSE(second->holds(DeviceId{0}));
+}
+
+TEST_F(DeviceLocksTest, AllOrNothing) {
+  const auto first = open();
+  const auto second = open();
+  const auto third = open();
+  EXPECT_TRUE(take(*first, {1}));
+  const auto taken = second->try_acquire(ids({0, 1, 2}));
+  ASSERT_TRUE(taken.has_value());
+  ASSERT_EQ(taken->size(), 1U);
+  EXPECT_EQ(taken->front().device, DeviceId{1});
+  EXPECT_TRUE(take(*third, {0, 2}));
+}
+
+TEST_F(DeviceLocksTest, ReleaseTellsThoseWhoWait) {
+  const auto first = open();
+  const auto second = open();
+  EXPECT_TRUE(take(*first, {0, 1}));
+  EXPECT_FALSE(take(*second, {1}));
+  EXPECT_TRUE(second->freed().empty());
+  first->release(DeviceId{1});
+  EXPECT_EQ(wait_freed(*second), ids({1}));
+  EXPECT_TRUE(take(*second, {1}));
+  EXPECT_TRUE(files("id-1").size() == 1 && files("id-0").size() == 1);
+}
+
+TEST_F(DeviceLocksTest, SaysWhoHasIt) {
+  const auto first = open("", "train.py \x1b[31m\n--lr 1");
+  const auto second = open();
+  EXPECT_TRUE(take(*first, {1}));
+  const auto taken = second->try_acquire(ids({1}));
+  ASSERT_TRUE(taken.has_value() && taken->size() == 1);
+  const LockHolder& holder = taken->front().holder;
+  EXPECT_EQ(holder.uid, ::geteuid());
+  EXPECT_EQ(holder.pid, ::getpid());
+  EXPECT_EQ(holder.kind, "run");
+  EXPECT_EQ(holder.device, "1");
+  EXPECT_EQ(holder.task, "train.py  [31m --lr 1");
+  EXPECT_GT(holder.started, 1'700'000'000);
+  EXPECT_NE(describe(holder).find("run, process"), std::string::npos);
+  const std::vector<LockHolder> all = list_lock_holders(root_);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all.front().path, holder.path);
+  EXPECT_TRUE(list_lock_holders(root_ + "/nowhere").empty());
+}
+
+TEST_F(DeviceLocksTest, DeathFreesAtOnce) {
+  const auto child = holder({0, 1});
+  const auto locks = open();
+  EXPECT_FALSE(take(*locks, {0, 1}));
+  child->signal(SIGKILL);
+  std::set<DeviceId> freed;
+  while (freed.size() < 2) {
+    for (const DeviceId one : wait_freed(*locks)) {
+      freed.insert(one);
+    }
+    ASSERT_FALSE(freed.empty());
+  }
+  EXPECT_TRUE(take(*locks, {0, 1}));
+  EXPECT_EQ(files("id-0").size(), 1U);  // the stale file is gone
+}
+
+TEST_F(DeviceLocksTest, AnOwnerComesBackWhileItsProcessesHoldOn) {
+  // The process stands for a shim that outlived its daemon.
+  const auto shim = holder({0}, "home");
+  const auto stranger = open("elsewhere");
+  EXPECT_FALSE(take(*stranger, {0}));
+  auto again = open("home");
+  EXPECT_TRUE(take(*again, {0}));
+  again.reset();
+  EXPECT_FALSE(take(*stranger, {0}));  // the shim has it still
+  shim->signal(SIGKILL);
+  EXPECT_EQ(wait_freed(*stranger), ids({0}));
+  EXPECT_TRUE(take(*stranger, {0}));
+  again = open("home");
+  EXPECT_FALSE(take(*again, {0}));
+}
+
+TEST_F(DeviceLocksTest, WhoLocksThePathKeepsTheDevice) {
+  auto first = open("home");
+  const auto second = open("elsewhere");
+  EXPECT_TRUE(take(*first, {2}));
+  const std::vector<std::string> paths = first->paths(ids({2, 2}));
+  ASSERT_EQ(paths.size(), 1U);
+  Fd shim(::open(paths.front().c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(shim.get(), LOCK_SH | LOCK_NB), 0);
+  first.reset();
+  EXPECT_FALSE(take(*second, {2}));
+  shim.reset();
+  EXPECT_EQ(wait_freed(*second), ids({2}));
+}
+
+TEST_F(DeviceLocksTest, ABerthInsideAJobMayUseTheJobsDevices) {
+  const auto outer = open();
+  EXPECT_TRUE(take(*outer, {0, 1}));
+  const std::string leases = outer->leases(ids({1}));
+  {
+    const ScopedVariable variable("BERTH_LEASES", leases.c_str());
+    const auto inner = open();
+    EXPECT_FALSE(take(*inner, {0}));  // another job's
+    EXPECT_TRUE(take(*inner, {1}));
+    EXPECT_EQ(inner->leases(ids({1})), leases + ":" + inner->paths(ids({1})).front());
+    EXPECT_FALSE(take(*open(), {1}));  // another of the job's: they agree among themselves
+  }
+  EXPECT_TRUE(outer->holds(DeviceId{1}));
+  EXPECT_FALSE(take(*open(), {1}));
+}
+
+TEST_F(DeviceLocksTest, AnIdTwiceIsOneDevice) {
+  devices_ = {device("0"), device("0"), device("1")};
+  const auto first = open();
+  const auto second = open();
+  EXPECT_TRUE(take(*first, {0}));
+  EXPECT_TRUE(take(*first, {1}));
+  EXPECT_EQ(first->descriptors(ids({0, 1})).size(), 1U);
+  const auto taken = second->try_acquire(ids({1}));
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(taken->size(), 2U);  // both slots
+  first->release(DeviceId{0});
+  EXPECT_FALSE(take(*second, {0}));
+  first->release(DeviceId{1});
+  EXPECT_EQ(wait_freed(*second), ids({0, 1}));
+}
+
+TEST_F(DeviceLocksTest, StaleFilesAreNoObstacle) {
+  const auto first = open();
+  EXPECT_TRUE(take(*first, {0}));
+  folder_.write("locks/id-1/run-0-dead", "run\t1\t1\t1\tdead\n");
+  folder_.write("locks/id-1/.new-draft", "");
+  EXPECT_TRUE(take(*first, {1}));
+  EXPECT_EQ(files("id-1").size(), 1U);
+}
+
+TEST_F(DeviceLocksTest, WhatIsNoLockIsLeftAlone) {
+  folder_.write("victim", "precious");
+  EXPECT_TRUE(take(*open(), {0}));  // makes the folder
+  const std::string path = folder_of("id-0");
+  ASSERT_EQ(::symlink((folder_.path() + "/victim").c_str(), (path + "/link").c_str()), 0);
+  ASSERT_EQ(::mkfifo((path + "/pipe").c_str(), 0666), 0);
+  ASSERT_EQ(::mkdir((path + "/folder").c_str(), 0777), 0);
+  const Fd victim(::open((folder_.path() + "/victim").c_str(), O_RDONLY));
+  ASSERT_EQ(::flock(victim.get(), LOCK_EX), 0);
+  EXPECT_TRUE(take(*open(), {0}));
+  EXPECT_EQ(files("id-0").size(), 3U);
+
+  // In place of the owner's own file.
+  auto owner = open("home");
+  const std::string own = owner->paths(ids({0})).front();
+  ASSERT_EQ(::symlink((folder_.path() + "/victim").c_str(), own.c_str()), 0);
+  const auto refused = owner->try_acquire(ids({0}));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("in the way"), std::string::npos);
+  EXPECT_EQ(std::filesystem::file_size(folder_.path() + "/victim"), 8U);
+}
+
+TEST_F(DeviceLocksTest, SomebodyMayTidyUp) {
+  const auto first = open();
+  EXPECT_TRUE(take(*first, {0}));
+  first->release(DeviceId{0});
+  std::filesystem::remove_all(root_);
+  EXPECT_TRUE(take(*first, {0}));
+  EXPECT_FALSE(take(*open(), {0}));
+}
+
+TEST_F(DeviceLocksTest, FoldersAreForEverybodyWhateverTheUmask) {
+  const mode_t before = ::umask(077);
+  const auto locks = open();
+  EXPECT_TRUE(take(*locks, {0}));
+  ::umask(before);
+  struct stat info {};
+  for (const std::string& path : {root_, folder_of("id-0")}) {
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, 01777U) << path;
+  }
+  ASSERT_EQ(::stat((folder_of("id-0") + "/" + files("id-0").front()).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0644U);
+}
+
+/// As a user without root's powers where the test has them.
+int as_nobody(const std::function<int()>& body) {
+  Child child([&] {
+    if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) {
+      return 90;
+    }
+    return body();
+  });
+  const int status = child.wait();
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(DeviceLocksTest, AFolderThatCannotBeWrittenIsAClearError) {
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  ASSERT_EQ(::mkdir(root_.c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(root_.c_str(), 0555), 0);
+  EXPECT_EQ(as_nobody([&] {
+              const auto locks = DeviceLocks::open({"run", "", ""}, devices_);
+              return !locks && locks.error().message.find("cannot be written") != std::string::npos
+                         ? 0
+                         : 1;
+            }),
+            0);
+  ::rmdir(root_.c_str());
+  ASSERT_EQ(::symlink("/tmp", root_.c_str()), 0);
+  const auto linked = DeviceLocks::open({"run", "", ""}, devices_);
+  ASSERT_FALSE(linked.has_value());
+  EXPECT_NE(linked.error().message.find("not a folder"), std::string::npos);
+}
+
+TEST_F(DeviceLocksTest, UsersMeet) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  auto mine = open();
+  EXPECT_TRUE(take(*mine, {0}));
+  const auto other_user = [&] {
+    const auto locks = open();
+    const auto taken = locks->try_acquire(ids({0}));
+    if (!taken || taken->size() != 1 || taken->front().holder.uid != 0) {
+      return 1;
+    }
+    return take(*locks, {1}) && list_lock_holders(root_).size() == 2 ? 0 : 2;
+  };
+  EXPECT_EQ(as_nobody(other_user), 0);
+  // A dead file of root's cannot be removed by nobody, and need not be.
+  folder_.write("locks/id-2/run-0-dead", "");
+  ASSERT_EQ(::chmod(folder_of("id-2").c_str(), 01777), 0);
+  EXPECT_EQ(as_nobody([&] { return take(*open(), {2}) ? 0 : 1; }), 0);
+}
+
+TEST(LockFolder, KeysAreSafeFileNames) {
+  EXPECT_EQ(escape_file_name("GPU-79ace000-1"), "GPU-79ace000-1");
+  EXPECT_EQ(escape_file_name("../../etc/passwd"), "%2E.%2F..%2Fetc%2Fpasswd");
+  EXPECT_EQ(escape_file_name(".."), "%2E.");
+  EXPECT_EQ(escape_file_name("."), "%2E");
+  EXPECT_EQ(escape_file_name(""), "%");
+  EXPECT_EQ(escape_file_name("a b\n%"), "a%20b%0A%25");
+  const std::string one = escape_file_name(std::string(5000, 'x') + "1");
+  const std::string two = escape_file_name(std::string(5000, 'x') + "2");
+  EXPECT_NE(one, two);
+  EXPECT_LE(one.size(), 255U);
+}
+
+TEST(LockFolder, EveryKindOfDeviceHasAKey) {
+  DeviceInfo info = device("0");
+  EXPECT_EQ(lock_key(info), "id-0");
+  info.pci_bus = "0000:3b:00.0";
+  EXPECT_EQ(lock_key(info), "pci-0000:3b:00.0");
+  info.spec.uuid = "GPU-1";
+  EXPECT_EQ(lock_key(info), "GPU-1");
+  info.realm = "sim-1-2";
+  EXPECT_EQ(lock_key(info), "sim-1-2-0");
+}
+
+TEST(LockFolder, SimulatedDevicesOfTwoHomesDoNotMeet) {
+  const auto key = [](const TempFolder& home) {
+    const ScopedVariable variable("BERTH_HOME", home.path().c_str());
+    const auto devices = open_devices("sim:1");
+    return lock_key((*devices)->list().front());
+  };
+  const ScopedVariable none("BERTH_SIM_STATE", nullptr);
+  const TempFolder one;
+  const TempFolder two;
+  EXPECT_EQ(key(one), key(one));
+  EXPECT_NE(key(one), key(two));
+}
+
+TEST(LockFolder, WhatOthersWriteIsOnlyShown) {
+  const LockHolder nonsense = decode_holder("\x1b]0;title\x07", 7, "p");
+  EXPECT_EQ(nonsense.kind, "?]0;title?");
+  EXPECT_EQ(nonsense.uid, 7U);
+  EXPECT_EQ(nonsense.pid, 0);
+  EXPECT_EQ(decode_holder("", 7, "p").task, "");
+  LockHolder holder;
+  holder.task = std::string(100'000, 'x');
+  EXPECT_LE(encode_holder(holder).size(), 4096U);
+  EXPECT_EQ(encode_holder(holder).back(), '\n');
+}
+
+}  // namespace
+}  // namespace berth
