@@ -1,6 +1,7 @@
 #include "api/loop.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "api/loop_native.h"
 #include "base/check.h"
@@ -10,6 +11,8 @@ namespace {
 
 using boost::system::error_code;
 using Descriptor = boost::asio::posix::stream_descriptor;
+
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 256;
 /// Far enough to be never, near enough not to overflow the clock.
@@ -100,16 +103,33 @@ void Loop::unwatch(int fd) {
 }
 
 void Loop::set_alarm(Duration from_now, Call call) {
-  // A wait that has completed but not run yet cannot be cancelled; its number tells it is old.
-  const std::uint64_t number = ++native_->alarm_number;
-  native_->alarm.cancel();
   if (from_now == kForever) {
+    native_->alarm_due = Native::kNoAlarm;
     return;
   }
-  native_->alarm.expires_after(std::min(from_now, kLongest));
-  native_->alarm.async_wait([this, number, call = std::move(call)](error_code error) {
-    if (!error && number == native_->alarm_number) {
-      call();
+  native_->alarm_due = Clock::now() + std::min(from_now, kLongest);
+  native_->alarm_call = std::move(call);
+  native_->arm_alarm();
+}
+
+/// A wait that was cancelled wakes the loop, too. So one that comes too early is left to come, and
+/// sets the next: whoever sets the alarm anew in each turn must not wake itself by that.
+void Loop::Native::arm_alarm() {
+  if (alarm_armed <= alarm_due) {
+    return;
+  }
+  alarm_armed = alarm_due;
+  alarm.expires_at(alarm_due);
+  alarm.async_wait([this](error_code error) {
+    if (error) {
+      return;  // there is an earlier one
+    }
+    alarm_armed = kNoAlarm;
+    if (Clock::now() < alarm_due) {
+      arm_alarm();
+    } else {
+      alarm_due = kNoAlarm;
+      std::exchange(alarm_call, {})();
     }
   });
 }

@@ -8,7 +8,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <cstdint>
+#include <chrono>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -26,11 +26,13 @@ class Flushable {
 
 struct Loop::Native {
   struct Watch;
+  static constexpr auto kNoAlarm = std::chrono::steady_clock::time_point::max();
 
   /// Calls its flush() once, after the next before_wait. Shared, because what is to be flushed may
   /// be dropped by its owner in the same batch.
   void flush_later(std::shared_ptr<Flushable> item) { to_flush.push_back(std::move(item)); }
 
+  void arm_alarm();
   void run_batch();
   void flush();
 
@@ -38,7 +40,9 @@ struct Loop::Native {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
       context.get_executor()};
   boost::asio::steady_timer alarm{context};
-  std::uint64_t alarm_number = 0;
+  std::chrono::steady_clock::time_point alarm_due = kNoAlarm;
+  std::chrono::steady_clock::time_point alarm_armed = kNoAlarm;  // when `alarm` goes off, if ever
+  Call alarm_call;
   std::vector<std::shared_ptr<Flushable>> to_flush;
   std::unordered_map<int, std::shared_ptr<Watch>> watches;
   bool stopping = false;
