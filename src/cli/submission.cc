@@ -128,11 +128,12 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
       return fail(ErrorCode::NotFound,
                   fmt::format("job {0} has not started yet (berth why {0})", wish.job));
     }
-    if (now_reading > 0) {
-      attempt = now_reading;
-      offset = number_in(reply->header("Berth-Offset"));
-      tail = -1;
+    if (now_reading == 0) {
+      continue;  // it had not begun when this was asked, and perhaps it is over by now
     }
+    attempt = now_reading;
+    offset = number_in(reply->header("Berth-Offset"));
+    tail = -1;
     const std::string_view more = reply->header("Berth-More");
     if (more == "now" || (more == "later" && wish.follow)) {
       continue;

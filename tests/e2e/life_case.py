@@ -73,6 +73,13 @@ class LifeCase(DaemonCase):
             elif key == "data":
                 yield name, json.loads(value)
 
+    def until_running(self, job):
+        """Waits until the daemon knows that it runs; what the job does may be seen before that."""
+        for name, _ in self.events():
+            if name in ("hello", "job") and self.state(job) == "running":
+                return
+        self.fail("the events ended")
+
     def devices_until(self, right):
         """Waits for a reading of the devices that is `right`; it is the daemon's own by then."""
         for name, data in self.events():
