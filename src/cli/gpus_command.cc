@@ -114,10 +114,11 @@ Result<std::unique_ptr<Devices>> choose_devices(Words words, GpusOptions& option
   auto group = std::make_unique<DeviceGroup>();
   for (const std::string& source : known->sources) {
     Result<std::unique_ptr<Devices>> part = open_devices(source);
-    if (!part) {
-      return part;
+    if (part) {
+      group->add(std::move(*part));
+    } else {
+      (void)report("berth gpus", part.error());  // the others can be shown all the same
     }
-    group->add(std::move(*part));
   }
   options.of_daemon = true;
   return Result<std::unique_ptr<Devices>>(std::move(group));

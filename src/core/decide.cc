@@ -149,6 +149,7 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   if (queued.not_before > now) {
     why.kind = Kind::NotYet;
     why.until = queued.not_before;
+    why.tried = job->attempt > 0;
     return why;
   }
   if (queued.unmet > 0) {

@@ -37,7 +37,8 @@ std::string describe(const Explanation& why, Time now) {
     case Kind::Held:
       return "held: it waits until it is released";
     case Kind::NotYet:
-      return fmt::format("not before its time, in {}", format_duration(why.until - now));
+      return fmt::format("{} in {}", why.tried ? "it is tried again" : "not before its time,",
+                         format_duration(why.until - now));
     case Kind::Dependency: {
       constexpr std::size_t kMostNamed = 5;  // a whole array may be followed
       std::vector<std::uint64_t> ids;

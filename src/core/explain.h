@@ -27,6 +27,7 @@ struct Explanation {
   Kind kind = Kind::NotWaiting;
   JobId other;                // Behind, Reserved: the job in front
   Time until = kNever;        // NotYet, NoDevice: when that is expected to change
+  bool tried = false;         // NotYet: it has had an attempt
   std::uint32_t have = 0;     // NoDevice: devices that have room
   std::uint32_t drained = 0;  // NoDevice: devices that would serve but shall take no jobs
   std::uint32_t lost = 0;     // NoDevice: devices that would serve but do not answer

@@ -104,9 +104,11 @@ JobReport Daemon::report(const JobRecord& record) {
   }
   if (record.attempt > 0) {
     if (const auto attempts = store_->attempts(record.id); attempts && !attempts->empty()) {
-      report.gpus = attempts->back().devices;
-      report.pid = attempts->back().pid;
       report.log = attempts->back().stdout_path;
+      if (record.phase != JobPhase::Queued && record.phase != JobPhase::Held) {
+        report.gpus = attempts->back().devices;
+        report.pid = attempts->back().pid;
+      }
     }
   }
   if (record.phase == JobPhase::Running) {

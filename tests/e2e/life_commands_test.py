@@ -129,6 +129,7 @@ class Pausing(LifeCase):
         self.berth("submit", "--name", "p", "echo $$ > up;"
                    " setsid sh -c 'echo $$ > child; exec sleep 1000' & cat gate")
         self.processes = [int(self.hear(name)) for name in ("up", "child")]
+        self.until_running(1)
 
     def become(self, states):
         """Waits until each of them is in one of these states; they announce it to nobody."""
@@ -220,6 +221,7 @@ class Signals(LifeCase):
         self.berth("submit", "trap 'echo USR1 > heard' USR1; trap 'echo 40 > heard; exit 9' 40;"
                    " echo > up; while :; do sleep 1000 & wait; done")
         self.hear("up")
+        self.until_running(1)
         for name in ("USR1", "SIGUSR1", "10"):
             self.berth("kill", "--signal", name, "1")
             self.assertEqual(self.hear("heard"), "USR1")
