@@ -2,12 +2,11 @@
 
 import os
 import signal
+import subprocess
 import unittest
 
 from daemon_case import BERTH, DEADLINE
 from life_case import LifeCase
-
-import subprocess
 
 
 class Logs(LifeCase):

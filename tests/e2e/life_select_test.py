@@ -1,8 +1,8 @@
 """The words by which jobs are chosen, wherever a command takes jobs."""
 
 import json
-import pwd
 import os
+import pwd
 import unittest
 
 from life_case import LifeCase
