@@ -49,9 +49,12 @@ class Golden(RunCase):
             self.assertEqual(text, file.read(), f"{name}: BERTH_ACCEPT=1 accepts the change")
 
     def test_help(self):
-        for name, words in (("help.txt", ()), ("help_run.txt", ("run",)),
-                            ("help_sweep.txt", ("sweep",)), ("help_gpus.txt", ("gpus",)),
-                            ("help_schedule.txt", ("schedule",))):
+        commands = ("run", "sweep", "gpus", "gpus drain", "submit", "queue", "show", "logs", "why",
+                    "wait", "kill", "hold", "release", "pause", "resume", "rerun", "edit", "forget",
+                    "daemon", "schedule")
+        for command in ("", *commands):
+            words = command.split()
+            name = "_".join(["help", *words]) + ".txt"
             with self.subTest(name):
                 text = self.berth(*words, "--help").stdout
                 self.check(name, re.sub(r"^berth \d+\.\d+\.\d+", "berth VERSION", text))

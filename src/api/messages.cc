@@ -184,7 +184,13 @@ Result<void> read_edit(std::string_view text, JobDescription& job) {
       return fail(ErrorCode::Usage, fmt::format("{} cannot be changed once a job is queued", key));
     }
   }
-  return read_description(*json, job);
+  if (Result<void> read = read_description(*json, job); !read) {
+    return read;
+  }
+  if (job.command.empty()) {
+    return fail(ErrorCode::Usage, "a job without a command cannot run");
+  }
+  return {};
 }
 
 std::string quote(std::string_view text) { return text_of(Json(text)); }

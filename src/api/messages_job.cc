@@ -1,7 +1,11 @@
 // Jobs as JSON and back.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "api/messages_json.h"
+#include "base/nearest.h"
 
 namespace berth {
 namespace {
@@ -48,7 +52,7 @@ class FieldReader {
 
   void text(const char* key, std::string& out) {
     if (const Json* field = find(key)) {
-      if (field->is_string()) {
+      if (is_text(*field)) {
         out = field->get<std::string>();
       } else {
         wrong(key, "a text");
@@ -96,7 +100,7 @@ class FieldReader {
         return wrong(key, "a list of texts");
       }
       for (const Json& item : *field) {
-        if (!item.is_string()) {
+        if (!is_text(item)) {
           return wrong(key, "a list of texts");
         }
         out.push_back(item.get<std::string>());
@@ -111,7 +115,7 @@ class FieldReader {
         return wrong(key, "an object of texts");
       }
       for (const auto& [name, value] : field->items()) {
-        if (!value.is_string()) {
+        if (!is_text(value)) {
           return wrong(key, "an object of texts");
         }
         out[name] = value.get<std::string>();
@@ -125,7 +129,24 @@ class FieldReader {
     }
   }
 
+  /// A field of another name is a slip of the pen, not a wish to be passed over.
+  void know_all(std::span<const std::string_view> names) {
+    for (const auto& [key, value] : json_.items()) {
+      if (!error_ && std::find(names.begin(), names.end(), key) == names.end()) {
+        const std::string_view meant = nearest(key, names);
+        error_ = Error{ErrorCode::Usage,
+                       fmt::format("there is no field '{}'{}", key,
+                                   meant.empty() ? "" : fmt::format(": is it {}?", meant))};
+      }
+    }
+  }
+
  private:
+  /// Commands, paths and variables end at a NUL: what came after it would be lost.
+  static bool is_text(const Json& field) {
+    return field.is_string() && field.get_ref<const std::string&>().find('\0') == std::string::npos;
+  }
+
   const Json* find(const char* key) const {
     const auto found = json_.find(key);
     return found == json_.end() || found->is_null() ? nullptr : &*found;
@@ -189,6 +210,24 @@ void read_causes(FieldReader& reader, RetryRule& retry) {
 }
 
 }  // namespace
+
+/// `array` and `follows` are those of a submission's jobs.
+constexpr std::string_view kFields[] = {"gpus",           "mem",
+                                        "share",          "model",
+                                        "only",           "exclude",
+                                        "prefer",         "name",
+                                        "project",        "command",
+                                        "directory",      "output",
+                                        "error",          "sweep",
+                                        "priority",       "timeout_s",
+                                        "expected_s",     "begin",
+                                        "retries",        "backoff_s",
+                                        "retry_on",       "after",
+                                        "held",           "labels",
+                                        "parameters",     "array_index",
+                                        "warning_signal", "warning_before_s",
+                                        "environment",    "requeue_when_lost",
+                                        "array",          "follows"};
 
 Json description_json(const JobDescription& job) {
   const JobSpec& spec = job.spec;
@@ -261,6 +300,7 @@ Result<void> read_description(const Json& json, JobDescription& job) {
     return fail(ErrorCode::Usage, "it must be an object");
   }
   FieldReader reader(json);
+  reader.know_all(kFields);
   JobSpec& spec = job.spec;
   reader.number("gpus", spec.needs.gpus, 0, 1'000'000);
   reader.number("mem", spec.needs.memory.count, 0, std::int64_t{1} << 60);
@@ -279,6 +319,9 @@ Result<void> read_description(const Json& json, JobDescription& job) {
   reader.number("priority", spec.priority, -kMostPriority, kMostPriority);
   reader.seconds("timeout_s", spec.limit);
   reader.seconds("expected_s", spec.expected);
+  for (Duration* length : {&spec.limit, &spec.expected}) {
+    *length = *length == Duration{} ? kForever : *length;
+  }
   Duration begin = spec.begin.time_since_epoch();
   reader.seconds("begin", begin);
   spec.begin = Time(begin);
@@ -320,6 +363,9 @@ Result<void> read_submitted(const Json& json, SubmittedJob& job, std::size_t pos
     return read;
   }
   FieldReader reader(json);
+  if (json.contains("environment")) {
+    return fail(ErrorCode::Usage, "environment is the same for all jobs: say it in defaults");
+  }
   reader.number("array", job.count, 1, kMostInArray);
   if (job.count != 1 && !job.description.array_index) {
     job.description.array_index = 0;
@@ -347,7 +393,7 @@ std::string text_of(const Json& json) {
 Result<Json> parse_object(std::string_view text) {
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded() || !json.is_object()) {
-    return fail(ErrorCode::Usage, "the body is not a JSON object");
+    return fail(ErrorCode::Usage, "this is not a JSON object");
   }
   return json;
 }

@@ -1,9 +1,15 @@
 // `berth daemon`: start, stop and ask the daemon.
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/fd.h"
+#include "base/paths.h"
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/gpus_option.h"
@@ -44,6 +50,45 @@ int tell(std::string_view method, const std::string& target, bool json) {
   return 0;
 }
 
+/// Returns when it is gone, so that whatever comes next finds its place free.
+int stop_daemon(bool json) {
+  constexpr int kPatience = 60'000;  // milliseconds
+  const Result<Paths> paths = find_paths();
+  if (!paths) {
+    return report("berth daemon", paths.error());
+  }
+  const pid_t daemon = daemon_of(paths->state);
+  const Fd process(daemon > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0)) : -1);
+  const Result<nlohmann::json> status = ask_json("POST", "/v1/daemon/stop");
+  if (!status) {
+    return report("berth daemon", status.error());
+  }
+  pollfd ended{process.get(), POLLIN, 0};
+  while (process && ::poll(&ended, 1, kPatience) < 0 && errno == EINTR) {
+  }
+  if (process && ended.revents == 0) {
+    return report("berth daemon",
+                  Error{ErrorCode::Timeout, fmt::format("process {} has been told to stop, but has "
+                                                        "not ended yet",
+                                                        daemon)});
+  }
+  if (json) {
+    fmt::print("{}\n", status->dump());
+    return 0;
+  }
+  const nlohmann::json& jobs = (*status)["jobs"];
+  const std::uint64_t running = jobs.value("running", 0ULL) + jobs.value("starting", 0ULL);
+  const std::uint64_t waiting = jobs.value("queued", 0ULL) + jobs.value("held", 0ULL);
+  fmt::print("stopped{}{}\n",
+             running > 0
+                 ? fmt::format("; {} running {} on", running, running == 1 ? "job goes" : "jobs go")
+                 : "",
+             waiting > 0 ? fmt::format("; {} {} for the next daemon", waiting,
+                                       waiting == 1 ? "job waits" : "jobs wait")
+                         : "");
+  return 0;
+}
+
 }  // namespace
 
 int daemon_main(Words words) {
@@ -54,7 +99,8 @@ int daemon_main(Words words) {
   Args args(
       "berth daemon [run | start | stop | status | pause | resume] [options]",
       "The daemon keeps the queue and runs its jobs. Commands that need it start it; `run` stays\n"
-      "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`.");
+      "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`;\n"
+      "`stop` leaves running jobs alone: the next daemon takes them up.");
   args.positional("VERB", "run, start, stop, status (the default), pause or resume", 0, 1,
                   [&](std::string_view word) -> Result<void> {
                     verb = word;
@@ -93,7 +139,10 @@ int daemon_main(Words words) {
   if (verb == "status") {
     return tell("GET", "/v1/status", json);
   }
-  if (verb == "stop" || verb == "pause" || verb == "resume") {
+  if (verb == "stop") {
+    return stop_daemon(json);
+  }
+  if (verb == "pause" || verb == "resume") {
     return tell("POST", "/v1/daemon/" + verb, json);
   }
   return report("berth daemon", Error{ErrorCode::Usage,

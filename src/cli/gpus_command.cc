@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -10,9 +11,11 @@
 #include "api/http_text.h"
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "cli/daemon_devices.h"
 #include "cli/gpus_option.h"
 #include "cli/gpus_view.h"
 #include "cli/selection.h"
+#include "gpu/device_group.h"
 #include "gpu/devices.h"
 
 namespace berth {
@@ -22,12 +25,14 @@ struct GpusOptions {
   std::string gpus;
   bool json = false;
   bool processes = false;
+  bool of_daemon = false;  // those of the daemon, and what it does with them
   std::optional<Duration> watch;
 };
 
 void print_once(Devices& devices, const GpusOptions& options) {
   const std::vector<DeviceSample> samples = devices.sample();
-  const GpusView view{devices.list(), samples};
+  const GpusView view{devices.list(), samples,
+                      options.of_daemon ? ask_daemon_devices() : std::nullopt};
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   std::string text = options.json ? gpus_json(view, options.watch.has_value())
                                   : gpus_table(view, options.processes, terminal);
@@ -78,6 +83,7 @@ int change_main(std::string_view verb, Words words) {
                     return {};
                   });
   args.flag("--json", json, "print JSON");
+  args.example(fmt::format("berth gpus {} 0 1", verb));
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report(kName, parsed.error());
@@ -96,6 +102,28 @@ int change_main(std::string_view verb, Words words) {
   return 0;
 }
 
+/// Those that --gpus names; without it those of the daemon, where one runs.
+Result<std::unique_ptr<Devices>> choose_devices(Words words, GpusOptions& options) {
+  const bool named = std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word == "--gpus" || word.starts_with("--gpus=");
+  });
+  const std::optional<DaemonDevices> known = named ? std::nullopt : ask_daemon_devices();
+  if (!known) {
+    return open_devices(options.gpus);
+  }
+  auto group = std::make_unique<DeviceGroup>();
+  for (const std::string& source : known->sources) {
+    Result<std::unique_ptr<Devices>> part = open_devices(source);
+    if (part) {
+      group->add(std::move(*part));
+    } else {
+      (void)report("berth gpus", part.error());  // the others can be shown all the same
+    }
+  }
+  options.of_daemon = true;
+  return Result<std::unique_ptr<Devices>>(std::move(group));
+}
+
 }  // namespace
 
 int gpus_main(Words words) {
@@ -108,9 +136,10 @@ int gpus_main(Words words) {
     words = words.subspan(1);
   }
   GpusOptions options;
-  Args args("berth gpus [list | add | remove | drain | undrain] [options]",
-            "Shows the devices that jobs can run on, and their use. The other verbs tell the\n"
-            "daemon which devices to use (berth gpus drain --help).");
+  Args args(
+      "berth gpus [list | add | remove | drain | undrain] [options]",
+      "Shows the devices that jobs can run on, and their use: those of the daemon, where one\n"
+      "runs. The other verbs tell it which to use (berth gpus drain --help).");
   add_gpus_option(args, options.gpus);
   args.flag("-p,--processes", options.processes, "also list the processes that use them");
   args.flag("--json", options.json, "print JSON; with --watch, one document per line");
@@ -138,7 +167,7 @@ int gpus_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<std::unique_ptr<Devices>> devices = open_devices(options.gpus);
+  const Result<std::unique_ptr<Devices>> devices = choose_devices(words, options);
   if (!devices) {
     return report("berth gpus", devices.error());
   }

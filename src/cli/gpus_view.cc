@@ -77,9 +77,21 @@ Cell temperature_cell(const DeviceSample& sample) {
           *sample.temperature >= kHot ? Colour::Red : Colour::Plain};
 }
 
-Cell state_cell(const DeviceSample& sample) {
+/// What the daemon says of a device; nullptr where it says nothing.
+const DaemonDevice* note_of(const GpusView& view, const DeviceInfo& device) {
+  if (!view.daemon) {
+    return nullptr;
+  }
+  const auto found = view.daemon->devices.find(device.spec.name);
+  return found == view.daemon->devices.end() ? nullptr : &found->second;
+}
+
+Cell state_cell(const DeviceSample& sample, const DaemonDevice* note) {
   if (sample.lost) {
     return {"lost", Colour::Red};
+  }
+  if (note != nullptr && note->health != "ok") {
+    return {note->health, Colour::Yellow};
   }
   if (sample.last_xid) {
     return {fmt::format("xid {}", *sample.last_xid), Colour::Yellow};
@@ -127,7 +139,8 @@ std::string_view family_name(DeviceFamily family) {
   return "";
 }
 
-nlohmann::ordered_json device_json(const DeviceInfo& device, const DeviceSample& sample) {
+nlohmann::ordered_json device_json(const DeviceInfo& device, const DeviceSample& sample,
+                                   const DaemonDevice* note) {
   nlohmann::ordered_json gpu;
   gpu["name"] = device.spec.name;
   gpu["family"] = family_name(device.family);
@@ -136,7 +149,10 @@ nlohmann::ordered_json device_json(const DeviceInfo& device, const DeviceSample&
   gpu["pci_bus"] = or_null(device.pci_bus);
   gpu["numa"] = device.spec.locality.numa;
   gpu["island"] = device.spec.locality.island;
-  gpu["state"] = sample.lost ? "lost" : "ok";
+  gpu["state"] = sample.lost ? "lost" : note != nullptr ? note->health : "ok";
+  if (note != nullptr) {
+    gpu["jobs"] = note->jobs;
+  }
   const Bytes total = device.spec.memory;
   gpu["memory_total_bytes"] =
       total.count > 0 ? nlohmann::ordered_json(total.count) : nlohmann::ordered_json();
@@ -173,17 +189,33 @@ std::string gpus_table(const GpusView& view, bool processes, const Terminal& ter
   table.column("NUMA", Align::Right);
   table.column("ISLAND", Align::Right);
   table.column("PROCS", Align::Right);
+  if (view.daemon) {
+    table.column("JOBS");
+  }
   table.column("STATE");
   constexpr std::size_t kShortUuid = 12;  // "GPU-" and eight digits, which `--gpus` accepts
   for (std::size_t i = 0; i < view.devices.size(); ++i) {
     const DeviceInfo& device = view.devices[i];
     const DeviceSample& sample = view.samples[i];
-    table.row({device.spec.name, or_unknown(device.spec.model),
-               or_unknown(device.spec.uuid.substr(0, kShortUuid)), memory_words(device, sample),
-               utilization_cell(sample), power_words(sample), temperature_cell(sample),
-               fmt::format("{}", device.spec.locality.numa),
-               fmt::format("{}", device.spec.locality.island),
-               fmt::format("{}", sample.processes.size()), state_cell(sample)});
+    const DaemonDevice* note = note_of(view, device);
+    if (view.daemon && note == nullptr) {
+      continue;
+    }
+    std::vector<Cell> cells = {device.spec.name,
+                               or_unknown(device.spec.model),
+                               or_unknown(device.spec.uuid.substr(0, kShortUuid)),
+                               memory_words(device, sample),
+                               utilization_cell(sample),
+                               power_words(sample),
+                               temperature_cell(sample),
+                               fmt::format("{}", device.spec.locality.numa),
+                               fmt::format("{}", device.spec.locality.island),
+                               fmt::format("{}", sample.processes.size())};
+    if (note != nullptr) {
+      cells.emplace_back(fmt::format("{}", fmt::join(note->jobs, ",")));
+    }
+    cells.push_back(state_cell(sample, note));
+    table.row(std::move(cells));
   }
   std::string text = table.render(terminal.columns, terminal.colour);
   if (processes) {
@@ -197,7 +229,10 @@ std::string gpus_json(const GpusView& view, bool compact) {
   document["version"] = 1;
   document["gpus"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < view.devices.size(); ++i) {
-    document["gpus"].push_back(device_json(view.devices[i], view.samples[i]));
+    const DaemonDevice* note = note_of(view, view.devices[i]);
+    if (!view.daemon || note != nullptr) {
+      document["gpus"].push_back(device_json(view.devices[i], view.samples[i], note));
+    }
   }
   // Names and commands may hold bytes that are not UTF-8; they must not end the program.
   return document.dump(compact ? -1 : 2, ' ', false,

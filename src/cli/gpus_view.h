@@ -1,9 +1,11 @@
 // One look at the devices, as people and as programs read it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/daemon_devices.h"
 #include "cli/terminal.h"
 #include "gpu/devices.h"
 
@@ -12,6 +14,8 @@ namespace berth {
 struct GpusView {
   const std::vector<DeviceInfo>& devices;
   const std::vector<DeviceSample>& samples;  // one per device
+  /// What the daemon says of them; only those are shown that it uses. Absent: no daemon was asked.
+  std::optional<DaemonDevices> daemon;
 };
 
 /// A line per device, and one per process below where `processes` asks for it.

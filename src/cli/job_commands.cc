@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr int kTimedOut = 124;
 
-/// Tells what a command did, where that is not plain.
+/// Tells what a command did ("held {} {}" of a number and `jobs`), where that is not plain.
 int tell(std::string_view name, std::string_view did, const Selection& selection,
          const Result<Json>& answer, bool json) {
   if (!answer) {
@@ -32,7 +32,7 @@ int tell(std::string_view name, std::string_view did, const Selection& selection
   const auto refused = answer->value("refused", std::uint64_t{0});
   const bool one = selection.words().size() == 1 && done == 1 && refused == 0;
   if (!one) {
-    fmt::print(stderr, "{} {} {}\n", did, done, done == 1 ? "job" : "jobs");
+    fmt::print(stderr, "{}\n", fmt::format(fmt::runtime(did), done, done == 1 ? "job" : "jobs"));
   }
   for (const Json& reason : answer->value("reasons", Json::array())) {
     fmt::print(stderr, "{}: {}\n", name, reason.get<std::string>());
@@ -51,7 +51,8 @@ int verb_main(std::string_view verb, std::string_view did, std::string_view summ
   selection.declare(args, 1);
   args.flag("--json", json, "print JSON");
   args.example(fmt::format("berth {} 12 20-29", verb));
-  args.example(fmt::format("berth {} sweep=lr-search", verb));
+  args.example(
+      fmt::format("berth {} {}sweep=lr-search", verb, verb == "rerun" ? "state=failed " : ""));
   const std::string name = fmt::format("berth {}", verb);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
@@ -67,23 +68,23 @@ int verb_main(std::string_view verb, std::string_view did, std::string_view summ
 }  // namespace
 
 int hold_main(Words words) {
-  return verb_main("hold", "held", "Keeps queued jobs from starting.", words);
+  return verb_main("hold", "held {} {}", "Keeps queued jobs from starting.", words);
 }
 int release_main(Words words) {
-  return verb_main("release", "released", "Lets held jobs start.", words);
+  return verb_main("release", "released {} {}", "Lets held jobs start.", words);
 }
 int pause_main(Words words) {
-  return verb_main("pause", "paused",
+  return verb_main("pause", "paused {} {}",
                    "Stops running jobs where they are (SIGSTOP). They keep their devices, and\n"
                    "what they have in GPU memory stays there; their time limits go on counting.\n"
                    "(berth daemon pause keeps new jobs from starting instead.)",
                    words);
 }
 int resume_main(Words words) {
-  return verb_main("resume", "resumed", "Lets paused jobs go on (SIGCONT).", words);
+  return verb_main("resume", "resumed {} {}", "Lets paused jobs go on (SIGCONT).", words);
 }
 int rerun_main(Words words) {
-  return verb_main("rerun", "queued again",
+  return verb_main("rerun", "queued {} {} again",
                    "Queues jobs again that have ended. They keep their numbers; the records and\n"
                    "logs of their earlier attempts stay.",
                    words);
@@ -118,7 +119,7 @@ int kill_main(Words words) {
     }
     target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
   }
-  return tell("berth kill", signal.empty() ? "killed" : "sent the signal to", selection,
+  return tell("berth kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}", selection,
               ask_json("POST", target), json);
 }
 
@@ -167,7 +168,7 @@ int edit_main(Words words) {
              });
   args.value("--command", "TEXT", "what to run instead", text("command"));
   args.value("--name", "NAME", "its name", text("name"));
-  args.value("--timeout", "TIME", "the longest it may run", duration("timeout_s"));
+  args.value("--timeout", "TIME", "the longest it may run (0: no limit)", duration("timeout_s"));
   args.value("--expected", "TIME", "how long it is expected to run", duration("expected_s"));
   args.value("--retries", "N", "run it again when it fails", integer("retries"));
   args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
@@ -182,6 +183,7 @@ int edit_main(Words words) {
   args.flag("--json", json, "print JSON");
   args.example("berth edit 12 --priority -5");
   args.example("berth edit project=vision --gpus 2 --mem 20GiB");
+  args.example("berth edit 12 --command 'python train.py --lr 0.01' --begin 22:00");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth edit", parsed.error());
@@ -192,7 +194,7 @@ int edit_main(Words words) {
   if (changes.empty()) {
     return report("berth edit", Error{ErrorCode::Usage, "say what to change (--help lists it)"});
   }
-  return tell("berth edit", "changed", selection,
+  return tell("berth edit", "changed {} {}", selection,
               ask_json("POST", "/v1/jobs/edit?" + selection.query(), changes.dump()), json);
 }
 
@@ -211,7 +213,8 @@ int forget_main(Words words) {
                return {};
              });
   args.flag("--json", json, "print JSON");
-  args.example("berth forget --older 30d --state succeeded");
+  args.example("berth forget --older 30d");
+  args.example("berth forget --older 0s --state succeeded --state cancelled");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth forget", parsed.error());
@@ -251,6 +254,9 @@ int wait_main(Words words) {
             "named has not succeeded.");
   selection.declare(args, 0);
   args.value("--timeout", "TIME", "wait no longer than this, and end with 124", timeout);
+  args.example("berth wait");
+  args.example("berth wait 12 && berth submit ./evaluate.sh");
+  args.example("berth wait sweep=lr-search --timeout 1h");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth wait", parsed.error());

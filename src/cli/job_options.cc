@@ -48,8 +48,10 @@ Result<void> read_after(const std::string& text, std::vector<Dependency>& after)
   }
   for (const AfterName& name : options->after) {
     const Result<std::int64_t> job = parse_integer(name.job, "--after");
-    if (!job) {
-      return Failure(job.error());
+    if (!job || *job < 1) {
+      return fail(
+          ErrorCode::Usage,
+          fmt::format("--after takes numbers of jobs, as in ok:12,any:13, not '{}'", name.job));
     }
     after.push_back({JobId{static_cast<std::uint64_t>(*job)}, name.when});
   }
@@ -156,7 +158,7 @@ Result<Time> parse_begin(std::string_view text) {
 void JobOptions::declare(Args& args) {
   JobSpec& spec = job_.spec;
   args.value("-g,--gpus", "N", "GPUs that the job needs (default: 1; 0: none)", gpus_);
-  args.value("--mem", "SIZE", "GPU memory that it claims on each", spec.needs.memory);
+  args.value("--mem", "SIZE", "GPU memory that it claims on each: 8GiB, 500MB", spec.needs.memory);
   args.value("--share", "PERCENT", "share of each GPU's compute that it claims", share_);
   args.value("--model", "TEXT", "only on GPUs whose model has this in its name", spec.needs.model);
   args.value("--only", "GPUS", "only on these", names_into(spec.needs.only));
@@ -174,7 +176,8 @@ void JobOptions::declare(Args& args) {
                return {};
              });
   args.value("-p,--priority", "N", "lower runs first (default: 0)", priority_);
-  args.value("--timeout", "TIME", "the longest it may run", spec.limit);
+  args.value("--timeout", "TIME", "the longest it may run: 90s, 2h30m, 1d (0: no limit)",
+             spec.limit);
   args.value("--signal", "SIG@TIME", "a warning this long before the time limit, e.g. USR1@60",
              signal_);
   args.value("--expected", "TIME", "how long it is expected to run", spec.expected);
@@ -205,6 +208,9 @@ Result<JobDescription> JobOptions::description() const {
   if (priority_ > kMostPriority || priority_ < -kMostPriority) {
     return fail(ErrorCode::Usage,
                 fmt::format("--priority {} is beyond ±{}", priority_, kMostPriority));
+  }
+  for (Duration* length : {&spec.limit, &spec.expected}) {
+    *length = *length == Duration{} ? kForever : *length;
   }
   spec.needs.gpus = static_cast<std::uint32_t>(gpus_);
   spec.needs.share = static_cast<std::uint32_t>(share_ * (kWholeShare / 100));

@@ -82,6 +82,17 @@ int print_many(const std::vector<LogWish>& wishes) {
   return errors.empty() ? 0 : 1;
 }
 
+Args::Setter count_into(std::int64_t& count) {
+  return [&count](std::string_view text) -> Result<void> {
+    const Result<std::int64_t> number = parse_integer(text, "the value");
+    if (!number || *number < 0) {
+      return fail(ErrorCode::Usage, fmt::format("must be a number from 0 on, not '{}'", text));
+    }
+    count = *number;
+    return {};
+  };
+}
+
 }  // namespace
 
 int logs_main(Words words) {
@@ -92,8 +103,8 @@ int logs_main(Words words) {
             "Prints what jobs have written. The lines of several have the jobs' numbers in front.");
   selection.declare(args, 1);
   args.flag("-f,--follow", wish.follow, "go on as they write, until they have ended");
-  args.value("-n,--lines", "N", "only the last N lines of what is there", wish.tail);
-  args.value("--attempt", "N", "of this attempt (default: the newest)", wish.attempt);
+  args.value("-n,--lines", "N", "only the last N lines of what is there", count_into(wish.tail));
+  args.value("--attempt", "N", "of this attempt (default: the newest)", count_into(wish.attempt));
   args.flag("--stderr", wish.errors, "what went to the error output, where that is apart");
   args.example("berth logs 12");
   args.example("berth logs -f -n 20 sweep=lr-search state=running");
@@ -104,6 +115,7 @@ int logs_main(Words words) {
   if (!*parsed) {
     return 0;
   }
+  wish.onward = wish.attempt == 0;
   bool more = false;
   const Result<nlohmann::json> jobs = list_jobs(selection, true, 0, more);
   if (!jobs) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -65,8 +66,14 @@ std::string names(const Json& list) {
   return text;
 }
 
+std::string signal_of(const Json& job) {
+  const std::string number = field(job, "signal");
+  const char* name = number.empty() ? nullptr : sigabbrev_np(job["signal"].get<int>());
+  return number.empty() ? "" : fmt::format("SIG{}", name != nullptr ? name : number);
+}
+
 std::string exit_of(const Json& job) {
-  return field(job, "signal").empty() ? field(job, "exit_code") : "SIG" + field(job, "signal");
+  return field(job, "signal").empty() ? field(job, "exit_code") : signal_of(job);
 }
 
 std::string name_of(const Json& job) {
@@ -136,7 +143,7 @@ void print_job(const Json& job) {
   line("why", field(job, "why"));
   line("starts", expected_start(job));
   line("exit code", field(job, "exit_code"));
-  line("signal", field(job, "signal"));
+  line("signal", signal_of(job));
   line("reason", field(job, "reason"));
   line("command", field(job, "command"));
   line("directory", field(job, "directory"));
@@ -144,6 +151,9 @@ void print_job(const Json& job) {
                             field(job, "gpus_needed") == "1" ? "" : "s",
                             bytes("mem").empty() ? "" : " with " + bytes("mem")));
   line("priority", number(job, "priority") != 0 ? field(job, "priority") : "");
+  line("not before", local_time(number(job, "begin")));
+  line("after", names(job.value("after", Json::array())));
+  line("retries", field(job, "retries"));
   line("time limit", seconds("timeout_s"));
   line("expected", seconds("expected_s"));
   line("sweep", field(job, "sweep"));
@@ -192,6 +202,19 @@ Result<std::vector<Json>> read_each(const Selection& selection) {
   return all;
 }
 
+/// Of a job that does not wait.
+std::string state_in_words(const Json& job) {
+  const std::string state = state_of(job);
+  if (state == "paused") {
+    return "it is paused (berth resume lets it go on)";
+  }
+  if (state == "running" || state == "starting") {
+    return "it is " + state;
+  }
+  const std::string reason = field(job, "reason");
+  return fmt::format("it has ended: {}{}", state, reason.empty() ? "" : ", " + reason);
+}
+
 }  // namespace
 
 int queue_main(Words words) {
@@ -205,7 +228,9 @@ int queue_main(Words words) {
   args.flag("-a,--all", all, "also those that have ended");
   args.flag("--json", json, "print JSON");
   args.value("-n,--limit", "N", "at most this many (default: 100, with --json all; 0: all)", limit);
+  args.example("berth queue");
   args.example("berth queue --all project=vision state=failed");
+  args.example("berth queue --all --json sweep=lr-search");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth queue", parsed.error());
@@ -222,6 +247,13 @@ int queue_main(Words words) {
     fmt::print("{}\n", Json{{"version", 1}, {"jobs", *jobs}}.dump());
     return 0;
   }
+  if (jobs->empty()) {
+    fmt::print(stderr, "{}\n",
+               !selection.empty() ? "no job matches"
+               : all              ? "no jobs"
+                                  : "no jobs run or wait (--all: those that ended)");
+    return 0;
+  }
   print_table(*jobs);
   if (more) {
     fmt::print(stderr, "(the first {}: --limit 0 shows all)\n", limit);
@@ -235,6 +267,8 @@ int show_main(Words words) {
   Args args("berth show JOBS… [--json]", "Shows all that is known of jobs.");
   selection.declare(args, 1);
   args.flag("--json", json, "print JSON, a document for each job");
+  args.example("berth show 12");
+  args.example("berth show --json sweep=lr-search");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth show", parsed.error());
@@ -263,6 +297,8 @@ int why_main(Words words) {
   Selection selection;
   Args args("berth why JOBS…", "Says why jobs have not started, and when they are expected to.");
   selection.declare(args, 1);
+  args.example("berth why 12");
+  args.example("berth why state=queued project=vision");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth why", parsed.error());
@@ -277,8 +313,7 @@ int why_main(Words words) {
   for (const Json& job : *jobs) {
     std::string why = field(job, "why");
     if (why.empty()) {
-      why = fmt::format("it is {}{}", state_of(job),
-                        field(job, "reason").empty() ? "" : ": " + field(job, "reason"));
+      why = state_in_words(job);
     } else if (const std::string start = expected_start(job); !start.empty()) {
       why += "; expected to start " + start;
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/http_text.h"
@@ -13,17 +14,41 @@ using Json = nlohmann::json;
 
 void Selection::declare(Args& args, std::size_t least) {
   args.positional("JOBS…",
-                  "numbers and ranges (12 3-7), names (train*, vision/train), project=P,\n"
-                  "sweep=S, state=failed, label=KEY=VALUE, user=U; kinds narrow each other",
+                  "numbers and ranges (12 3-7), names (train*, vision/train); these or all,\n"
+                  "narrowed by project=P, sweep=S, state=failed, label=KEY=VALUE, user=U",
                   least, 1'000'000, [this](std::string_view word) -> Result<void> {
                     words_.emplace_back(word);
                     return {};
                   });
 }
 
+/// Numbers in a row become ranges: a shell's $(seq 1 10000) would not fit into a request.
+std::vector<std::string> Selection::tidy_words() const {
+  std::vector<std::string> tidied;
+  std::vector<std::int64_t> numbers;
+  for (const std::string& word : words_) {
+    const Result<std::int64_t> number = parse_integer(word, "a job");
+    if (number && *number > 0) {
+      numbers.push_back(*number);
+    } else {
+      tidied.push_back(word);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  for (std::size_t first = 0, next = 1; first < numbers.size(); first = next++) {
+    while (next < numbers.size() && numbers[next] == numbers[next - 1] + 1) {
+      ++next;
+    }
+    tidied.push_back(next - first == 1 ? std::to_string(numbers[first])
+                                       : fmt::format("{}-{}", numbers[first], numbers[next - 1]));
+  }
+  return tidied;
+}
+
 std::string Selection::query() const {
   std::string text;
-  for (const std::string& word : words_) {
+  for (const std::string& word : tidy_words()) {
     text += (text.empty() ? "select=" : "&select=") + percent_encode(word);
   }
   return text;

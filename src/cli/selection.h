@@ -21,6 +21,8 @@ class Selection {
   const std::vector<std::string>& words() const { return words_; }
 
  private:
+  std::vector<std::string> tidy_words() const;
+
   std::vector<std::string> words_;
 };
 

@@ -6,13 +6,13 @@
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/daemon_client.h"
+#include "spec/job_line.h"
 
 namespace berth {
 namespace {
-
-constexpr int kSignalled = 128;  // a shell adds it to the number of the signal
 
 std::int64_t number_in(std::string_view text) {
   std::int64_t number = 0;
@@ -37,9 +37,55 @@ bool is_live(const nlohmann::json& job) {
   return state == "held" || state == "queued" || state == "starting" || state == "running";
 }
 
+/// As a shell would have it. What the code alone does not tell is said.
+int exit_code_of(const nlohmann::json& ended) {
+  constexpr int kTimedOut = 124;
+  constexpr int kSignalled = 128;  // a shell adds it to the number of the signal
+  const std::string state = ended.value("state", "");
+  const auto number = [&](const char* key) -> std::optional<int> {
+    const auto found = ended.find(key);
+    return found != ended.end() && found->is_number() ? std::optional(found->get<int>())
+                                                      : std::nullopt;
+  };
+  const auto reason = ended.find("reason");
+  const bool has_reason = reason != ended.end() && reason->is_string();
+  if (has_reason || state == "cancelled" || state == "lost") {
+    fmt::print(stderr, "berth: job {} is {}{}\n", ended.value("id", std::uint64_t{0}), state,
+               has_reason ? ": " + reason->get<std::string>() : "");
+  }
+  if (state == "timed_out") {
+    return kTimedOut;
+  }
+  if (const std::optional<int> signal = number("signal")) {
+    return kSignalled + *signal;
+  }
+  return number("exit_code").value_or(1);
+}
+
+/// Requests are JSON, and JSON is UTF-8: another command than the one that was typed must not run.
+Result<void> check_texts(const JobDescription& job) {
+  for (const auto& [what, text] : {std::pair{"command", &job.command},
+                                   {"name", &job.name},
+                                   {"project", &job.project},
+                                   {"directory", &job.directory},
+                                   {"output path", &job.output},
+                                   {"error path", &job.error}}) {
+    if (find_invalid_utf8(*text) != text->npos) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("the {} is not UTF-8 text (a script may hold any bytes)", what));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<SubmitReply> send_submission(const SubmitRequest& submission) {
+  for (const SubmittedJob& job : submission.jobs) {
+    if (const Result<void> checked = check_texts(job.description); !checked) {
+      return Failure(checked.error());
+    }
+  }
   Result<HttpClient> daemon = connect_daemon(true);
   if (!daemon) {
     return Failure(daemon.error());
@@ -78,16 +124,21 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
     }
     print(reply->body);
     const std::int64_t now_reading = number_in(reply->header("Berth-Attempt"));
-    if (now_reading > 0) {
-      attempt = now_reading;
-      offset = number_in(reply->header("Berth-Offset"));
-      tail = -1;
+    if (now_reading == 0 && !wish.follow) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("job {0} has not started yet (berth why {0})", wish.job));
     }
+    if (now_reading == 0) {
+      continue;  // it had not begun when this was asked, and perhaps it is over by now
+    }
+    attempt = now_reading;
+    offset = number_in(reply->header("Berth-Offset"));
+    tail = -1;
     const std::string_view more = reply->header("Berth-More");
     if (more == "now" || (more == "later" && wish.follow)) {
       continue;
     }
-    if (!wish.follow || wish.attempt != 0) {
+    if (!wish.follow || !wish.onward) {
       return {};
     }
     // This attempt is over; the job may not be.
@@ -106,36 +157,30 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
 Result<int> follow_job(std::uint64_t job) {
   LogWish wish;
   wish.job = job;
+  wish.attempt = 1;  // it may have failed and be tried again before the first request is there
   wish.follow = true;
   const Result<void> read = read_log(wish, [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
   });
-  if (!read && read.error().code != ErrorCode::NotFound) {
+  if (!read && read.error().code == ErrorCode::Unavailable) {
     return Failure(read.error());
+  }
+  if (!read && read.error().code != ErrorCode::NotFound) {
+    fmt::print(stderr, "berth: {}\n", read.error().message);  // its end can be told all the same
   }
   Result<HttpClient> daemon = connect_daemon(false);
   if (!daemon) {
     return Failure(daemon.error());
   }
-  const Result<nlohmann::json> ended = read_job(*daemon, job);
+  daemon->set_patience(kForever);
+  const Result<std::string> waited = ask(*daemon, "GET", fmt::format("/v1/wait?select={}", job));
+  const Result<nlohmann::json> ended =
+      waited ? read_job(*daemon, job) : Result<nlohmann::json>(Failure(waited.error()));
   if (!ended) {
     return Failure(ended.error());
   }
-  if (const auto signal = ended->find("signal"); signal != ended->end() && signal->is_number()) {
-    return kSignalled + signal->get<int>();
-  }
-  const auto code = ended->find("exit_code");
-  if (code != ended->end() && code->is_number() && ended->value("state", "") != "timed_out") {
-    return code->get<int>();
-  }
-  const std::string state = ended->value("state", "");
-  const auto reason = ended->find("reason");
-  fmt::print(
-      stderr, "berth: job {} is {}{}\n", job, state,
-      reason != ended->end() && reason->is_string() ? ": " + reason->get<std::string>() : "");
-  constexpr int kTimedOut = 124;
-  return state == "timed_out" ? kTimedOut : 1;
+  return exit_code_of(*ended);
 }
 
 }  // namespace berth

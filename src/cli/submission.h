@@ -18,7 +18,8 @@ std::string job_range(const SubmitReply& reply);
 /// Which part of the output of a job to print.
 struct LogWish {
   std::uint64_t job = 0;
-  std::int64_t attempt = 0;  // 0: the newest, and with `follow` those after it, too
+  std::int64_t attempt = 0;  // 0: the newest
+  bool onward = true;        // with `follow`: and those after it
   std::int64_t tail = -1;    // only the last so many lines of what is there; -1: all
   bool errors = false;       // what went to its error output, where that is apart
   bool follow = false;       // until the job has ended

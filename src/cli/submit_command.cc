@@ -176,7 +176,7 @@ Result<void> read_document(SubmitCommand& command) {
   }
   Result<SubmitRequest> read = parse_submit_request(text);
   if (!read) {
-    return Failure(read.error());
+    return fail(read.error().code, "nothing was queued: " + read.error().message);
   }
   JobDescription& defaults = read->defaults;
   const JobDescription& ours = command.submission.defaults;
@@ -231,7 +231,9 @@ Result<int> execute(SubmitCommand& command) {
     return Failure(gathered.error());
   }
   if (command.submission.jobs.empty()) {
-    return fail(ErrorCode::Usage, fmt::format("{} holds no jobs", command.file));
+    return fail(ErrorCode::Usage,
+                fmt::format("{} no jobs", command.file == "-" ? "standard input holds"
+                                                              : command.file + " holds"));
   }
   if (command.wait &&
       (command.submission.jobs.size() != 1 || command.submission.jobs[0].count != 1)) {
@@ -242,6 +244,10 @@ Result<int> execute(SubmitCommand& command) {
     return Failure(reply.error());
   }
   if (command.wait) {
+    if (::isatty(STDERR_FILENO) != 0) {
+      // Whoever interrupts this leaves the job in the queue, and must be able to name it.
+      fmt::print(stderr, "job {}\n", reply->first.value);
+    }
     return follow_job(reply->first.value);
   }
   fmt::print("{}\n", job_range(*reply));

@@ -196,6 +196,11 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
   if (!done) {
     return Failure(done.error());
   }
+  for (SubmittedJob& job : submission.jobs) {
+    if (const Result<void> array = job_options.apply_array(job); !array) {
+      return Failure(array.error());
+    }
+  }
   if (submission.jobs.empty()) {
     return fail(ErrorCode::Usage, "the sweep has no points: nothing was queued");
   }

@@ -150,6 +150,7 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   if (queued.not_before > now) {
     why.kind = Kind::NotYet;
     why.until = queued.not_before;
+    why.tried = job->attempt > 0;
     return why;
   }
   if (queued.unmet > 0) {
@@ -172,7 +173,7 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   }
   const CurrentView view(*this, now);
   if (!view.place(job->shape, {})) {
-    why.kind = Kind::NoDevice;
+    why.kind = wanted.gpus == 0 ? Kind::NoSlot : Kind::NoDevice;
     why.ahead = ahead_of(*job, kMostAhead);
     std::vector<Time> when;
     for (std::uint32_t i = 0; i < devices_.size(); ++i) {
@@ -180,7 +181,9 @@ Explanation Scheduler::explain(JobId id, Time now) const {
       if (!devices_.fits_when_empty(device, wanted)) {
         continue;
       }
-      if (devices_[device].health != DeviceHealth::Ok) {
+      if (devices_[device].health == DeviceHealth::Lost) {
+        ++why.lost;
+      } else if (devices_[device].health != DeviceHealth::Ok) {
         ++why.drained;
       } else if (devices_[device].taken) {
         ++why.taken;

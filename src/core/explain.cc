@@ -2,19 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/units.h"
 
 namespace berth {
 namespace {
 
-std::string about_when(Time until, Time now) {
+/// Nothing where nobody can tell.
+std::string about_when(std::string_view what, Time until, Time now) {
   if (until == kNever) {
-    return "; nothing tells when that changes";
+    return "";
   }
-  if (until <= now) {
-    return "; expected any moment";
-  }
-  return fmt::format("; expected in about {}", format_duration(until - now));
+  return fmt::format(
+      "{}{}", what,
+      until <= now ? "any moment" : fmt::format("in about {}", format_duration(until - now)));
 }
 
 std::string place(std::size_t ahead) {
@@ -35,13 +37,19 @@ std::string describe(const Explanation& why, Time now) {
     case Kind::Held:
       return "held: it waits until it is released";
     case Kind::NotYet:
-      return fmt::format("not before its time, in {}", format_duration(why.until - now));
+      return fmt::format("{} in {}", why.tried ? "it is tried again" : "not before its time,",
+                         format_duration(why.until - now));
     case Kind::Dependency: {
+      constexpr std::size_t kMostNamed = 5;  // a whole array may be followed
       std::vector<std::uint64_t> ids;
       for (const JobId job : why.blockers) {
         ids.push_back(job.value);
       }
-      return fmt::format("waits for job {} to end", fmt::join(ids, ", "));
+      const std::size_t left_out = ids.size() - std::min(ids.size(), kMostNamed);
+      ids.resize(ids.size() - left_out);
+      return fmt::format("waits for {} {}{} to end", why.blockers.size() == 1 ? "job" : "jobs",
+                         fmt::join(ids, ", "),
+                         left_out == 0 ? "" : fmt::format(" and {} more", left_out));
     }
     case Kind::Paused:
       return "the scheduler is paused and starts nothing";
@@ -61,7 +69,10 @@ std::string describe(const Explanation& why, Time now) {
             fmt::format("{} with too little memory beside other programs", why.foreign));
       }
       if (why.drained > 0) {
-        parts.push_back(fmt::format("{} drained or lost", why.drained));
+        parts.push_back(fmt::format("{} drained", why.drained));
+      }
+      if (why.lost > 0) {
+        parts.push_back(fmt::format("{} lost", why.lost));
       }
       if (why.taken > 0) {
         parts.push_back(fmt::format("{} in use by another berth", why.taken));
@@ -69,14 +80,16 @@ std::string describe(const Explanation& why, Time now) {
       if (!parts.empty()) {
         text += fmt::format(" ({})", fmt::join(parts, ", "));
       }
-      return text + about_when(why.until, now) + place(why.ahead);
+      return text + about_when("; room is expected ", why.until, now) + place(why.ahead);
     }
+    case Kind::NoSlot:
+      return "as many jobs without GPUs run as there are CPUs" + place(why.ahead);
     case Kind::Behind:
       return fmt::format("job {} comes first in the policy's order{}", why.other.value,
                          place(why.ahead));
     case Kind::Reserved:
       return fmt::format("the free devices are kept for job {}, which waits for more of them{}",
-                         why.other.value, about_when(why.until, now));
+                         why.other.value, about_when(" and should start ", why.until, now));
     case Kind::Next:
       return "it starts at the next decision";
   }

@@ -19,20 +19,23 @@ struct Explanation {
     Paused,      // the scheduler starts nothing
     Impossible,  // no device here could ever serve it
     NoDevice,    // too few devices have room now
+    NoSlot,      // it needs none, but enough such jobs run already
     Behind,      // it would fit, but the policy starts another job first
     Reserved,    // it would fit, but the devices are kept for another job
     Next,        // it will start at the next decision
   };
   Kind kind = Kind::NotWaiting;
-  JobId other;                  // Behind, Reserved: the job in front
-  Time until = kNever;          // NotYet, NoDevice: when that is expected to change
-  std::uint32_t have = 0;       // NoDevice: devices that have room
-  std::uint32_t drained = 0;    // NoDevice: devices that would serve but take no jobs
-  std::uint32_t taken = 0;      // NoDevice: devices that would serve but another berth has leased
-  std::uint32_t foreign = 0;    // NoDevice: devices whose memory is in strangers' hands
-  std::uint32_t busy = 0;       // NoDevice: devices that other jobs fill
-  std::size_t ahead = 0;        // NoDevice, Behind: jobs in front of it in the policy's order
-  std::string needs;            // what it asks for, in words
+  JobId other;                // Behind, Reserved: the job in front
+  Time until = kNever;        // NotYet, NoDevice: when that is expected to change
+  bool tried = false;         // NotYet: it has had an attempt
+  std::uint32_t have = 0;     // NoDevice: devices that have room
+  std::uint32_t drained = 0;  // NoDevice: devices that would serve but shall take no jobs
+  std::uint32_t lost = 0;     // NoDevice: devices that would serve but do not answer
+  std::uint32_t taken = 0;    // NoDevice: devices that would serve but another berth has leased
+  std::uint32_t foreign = 0;  // NoDevice: devices whose memory is in strangers' hands
+  std::uint32_t busy = 0;     // NoDevice: devices that other jobs fill
+  std::size_t ahead = 0;      // NoDevice, NoSlot, Behind: jobs in front of it in the policy's order
+  std::string needs;          // what it asks for, in words
   std::vector<JobId> blockers;  // Dependency: those that have not ended
 };
 

@@ -20,10 +20,10 @@ std::string describe(const Needs& needs) {
     text += fmt::format(" of model '{}'", needs.model);
   }
   if (!needs.only.empty()) {
-    text += fmt::format(" out of {}", fmt::join(needs.only, ", "));
+    text += fmt::format(" (only {})", fmt::join(needs.only, ", "));
   }
   if (!needs.exclude.empty()) {
-    text += fmt::format(" but not {}", fmt::join(needs.exclude, ", "));
+    text += fmt::format(" (not {})", fmt::join(needs.exclude, ", "));
   }
   return text;
 }

@@ -18,19 +18,20 @@ constexpr std::size_t kMostReasons = 10;
 struct Verb {
   std::string_view name;
   std::vector<JobPhase> phases;  // of the jobs that a choice by anything but numbers means
+  std::string_view which;        // the same in words
 };
 
 const std::vector<Verb>& verbs() {
   using enum JobPhase;
   static const std::vector<Verb> kVerbs = {
-      {"kill", {Held, Queued, Starting, Running}},
-      {"signal", {Running}},
-      {"hold", {Queued}},
-      {"release", {Held}},
-      {"pause", {Running}},
-      {"resume", {Running}},
-      {"rerun", {Succeeded, Failed, Cancelled, TimedOut, Oom, Lost}},
-      {"edit", {Held, Queued}},
+      {"kill", {Held, Queued, Starting, Running}, "job that runs or waits"},
+      {"signal", {Running}, "running job"},
+      {"hold", {Queued}, "queued job"},
+      {"release", {Held}, "held job"},
+      {"pause", {Running}, "running job"},
+      {"resume", {Running}, "running job"},
+      {"rerun", {Succeeded, Failed, Cancelled, TimedOut, Oom, Lost}, "job that has ended"},
+      {"edit", {Held, Queued}, "waiting job"},
   };
   return kVerbs;
 }
@@ -39,6 +40,7 @@ const std::vector<Verb>& verbs() {
 
 struct Daemon::Batch {
   std::string verb;
+  std::string_view which;  // it is for, in words
   std::string body;
   int signal = 0;
   Peer peer;
@@ -72,6 +74,7 @@ void Daemon::command(HttpRequest request, Reply reply, std::string_view name) {
   }
   auto batch = std::make_shared<Batch>();
   batch->verb = name;
+  batch->which = verb->which;
   batch->body = std::move(request.body);
   batch->signal = static_cast<int>(*signal);
   batch->peer = request.peer;
@@ -79,7 +82,9 @@ void Daemon::command(HttpRequest request, Reply reply, std::string_view name) {
       words.size() == 1 && filter->ids.size() == 1 && filter->ids[0].first == filter->ids[0].last;
   batch->query.filter = std::move(*filter);
   batch->query.limit = kBatch;
-  if (batch->query.filter.ids.empty() && batch->query.filter.phases.empty()) {
+  const bool numbers_alone =
+      !batch->query.filter.ids.empty() && batch->query.filter.or_named.empty();
+  if (!numbers_alone && batch->query.filter.phases.empty()) {
     batch->query.filter.phases = verb->phases;
   }
   batch->reply = std::move(reply);
@@ -121,8 +126,7 @@ void Daemon::finish_batch(Batch& batch) {
         failed(batch.single
                    ? Error{ErrorCode::NotFound,
                            fmt::format("there is no job {}", batch.query.filter.ids[0].first.value)}
-                   : Error{ErrorCode::NotFound,
-                           fmt::format("there is no job to {} among those", batch.verb)}));
+                   : Error{ErrorCode::NotFound, fmt::format("no {} matches", batch.which)}));
   }
   if (batch.single && batch.refused > 0) {
     return answer(std::move(batch.reply), failed(batch.reasons[0]));
@@ -206,6 +210,9 @@ Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, Time
   if (Result<void> read = read_edit(changes, edited); !read) {
     return read;
   }
+  if (Result<void> checked = check_warning(edited.spec); !checked) {
+    return checked;
+  }
   if (Result<void> done = scheduler_->apply(Edit{job.id, edited.spec}, at); !done) {
     return done;
   }
@@ -224,8 +231,8 @@ HttpResponse Daemon::forget(const HttpRequest& request) {
   if (!older || !filter) {
     return failed(!older ? older.error() : filter.error());
   }
-  if (!filter->ids.empty() || !filter->names.empty() || filter->project || filter->sweep ||
-      filter->user || !filter->labels.empty()) {
+  if (!filter->ids.empty() || !filter->or_named.empty() || !filter->names.empty() ||
+      filter->project || filter->sweep || filter->user || !filter->labels.empty()) {
     return failed({ErrorCode::Usage, "jobs are forgotten by age and state alone"});
   }
   ForgetQuery query;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/failpoint.h"
 #include "core/recipe.h"
@@ -39,6 +40,19 @@ std::vector<std::string> changed(std::vector<std::string> environment,
 
 Time Daemon::now() const {
   return Time(std::chrono::steady_clock::now().time_since_epoch() + to_wall_);
+}
+
+/// Since 1970. BERTH_CLOCK_OFFSET, in seconds, is for tests: a clock that is set without setting
+/// one.
+Duration Daemon::wall_clock() {
+  const char* offset = std::getenv("BERTH_CLOCK_OFFSET");
+  return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()) +
+         std::chrono::seconds(offset == nullptr ? 0 : std::atoll(offset));
+}
+
+/// What others read off the wall clock, on the daemon's own. They differ once the first was set.
+Time Daemon::from_wall(std::int64_t nanoseconds) const {
+  return now() - (wall_clock() - Duration(nanoseconds));
 }
 
 void Daemon::run() {
@@ -317,7 +331,7 @@ void Daemon::take_end(const AttemptEnd& end, Time at) {
     return;
   }
   Active& active = active_[end.job];
-  active.ended = end.ended_at == 0 ? kNever : Time(Duration(end.ended_at));
+  active.ended = end.ended_at == 0 ? kNever : from_wall(end.ended_at);
   if (telemetry_ != nullptr && active.gpus > 0) {
     telemetry_->job_ended(end.job);
   }

@@ -86,6 +86,8 @@ class Daemon {
 
   // Turns (daemon.cc).
   Time now() const;
+  static Duration wall_clock();
+  Time from_wall(std::int64_t nanoseconds) const;
   void turn();
   void watch_signals();
   void set_alarm();
@@ -133,6 +135,7 @@ class Daemon {
   // Submission (submit.cc).
   HttpResponse submit(const HttpRequest& request);
   Result<void> check_job(SubmittedJob& job) const;
+  static Result<void> check_warning(const JobSpec& spec);
   Result<void> settle_dependencies(JobSpec& spec) const;
 
   // Jobs (jobs.cc, commands.cc, waits.cc).
@@ -176,6 +179,7 @@ class Daemon {
   std::map<JobId, Active> active_;
   std::map<JobId, Time> forecast_;
   Time forecast_at_{};
+  Duration forecast_took_{};
   bool forecast_stale_ = true;
   std::array<std::uint64_t, kPhases> ended_{};  // since the start, by how they ended
   std::uint64_t started_ = 0;

@@ -319,7 +319,12 @@ std::string Daemon::devices_json() const {
     fields.push_back(fmt::format(R"("jobs":[{}])", fmt::join(jobs, ",")));
     text += fmt::format("{}{{{}}}", text.empty() ? "" : ",", fmt::join(fields, ","));
   }
-  return fmt::format(R"({{"version":1,"devices":[{}]}})", text);
+  std::vector<std::string> sources = {quote(options_.gpus)};
+  for (const std::string& gpus : added_devices_) {
+    sources.push_back(quote(gpus));
+  }
+  return fmt::format(R"({{"version":1,"devices":[{}],"sources":[{}]}})", text,
+                     fmt::join(sources, ","));
 }
 
 HttpResponse Daemon::list_devices() { return json(devices_json()); }

@@ -13,9 +13,10 @@
 namespace berth {
 namespace {
 
-/// How far ahead the queue is played, and how old the result may be.
+/// How far ahead the queue is played. A long queue takes a while, so a result is kept until it is
+/// this many times as old as it took to find: at most a part in twenty of the time goes there.
 constexpr std::size_t kForecastJobs = 1000;
-constexpr Duration kForecastAge = std::chrono::seconds(1);
+constexpr int kForecastRest = 20;
 
 /// Whether the process is stopped, by `berth pause` or by anybody else.
 bool is_stopped(pid_t pid) {
@@ -103,9 +104,11 @@ JobReport Daemon::report(const JobRecord& record) {
   }
   if (record.attempt > 0) {
     if (const auto attempts = store_->attempts(record.id); attempts && !attempts->empty()) {
-      report.gpus = attempts->back().devices;
-      report.pid = attempts->back().pid;
       report.log = attempts->back().stdout_path;
+      if (record.phase != JobPhase::Queued && record.phase != JobPhase::Held) {
+        report.gpus = attempts->back().devices;
+        report.pid = attempts->back().pid;
+      }
     }
   }
   if (record.phase == JobPhase::Running) {
@@ -173,15 +176,19 @@ HttpResponse Daemon::show(JobId id, const Peer& peer) {
     shown.attempts.push_back(report_of(attempt));
   }
   if (const Job* job = scheduler_->find(id); job != nullptr && job->waiting()) {
-    shown.why = describe(scheduler_->explain(id, now()), now());
     shown.expected_start = expected_start(id);
+    Explanation why = scheduler_->explain(id, now());
+    if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && shown.expected_start > 0) {
+      why.until = kNever;  // the same again, in other words
+    }
+    shown.why = describe(why, now());
   }
   return json(to_json(shown));
 }
 
 void Daemon::refresh_forecast() {
   const Time at = now();
-  if (!forecast_stale_ || (forecast_at_ != Time{} && at - forecast_at_ < kForecastAge)) {
+  if (!forecast_stale_ || at - forecast_at_ < kForecastRest * forecast_took_) {
     return;
   }
   Result<std::unique_ptr<Policy>> policy = make_policy(options_.policy);
@@ -189,6 +196,7 @@ void Daemon::refresh_forecast() {
     forecast_ = scheduler_->forecast(std::move(*policy), history_.typical(), kForecastJobs, at);
   }
   forecast_at_ = at;
+  forecast_took_ = now() - at;
   forecast_stale_ = false;
 }
 

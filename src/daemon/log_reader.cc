@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/check.h"
 #include "daemon/replies.h"
@@ -112,7 +113,7 @@ void LogReader::read(LogRequest request, std::unique_ptr<Responder> reply, Time 
   std::optional<HttpResponse> response = answer(waiter.request, true);
   if (!response && !waiter.request.path.empty()) {
     // Watched first and looked at again, so that nothing written in between is missed.
-    waiter.watch = ::inotify_add_watch(events_.get(), waiter.request.path.c_str(), IN_MODIFY);
+    watch(waiter);
     response = answer(waiter.request, true);
     if (response) {
       unwatch(waiter.watch);
@@ -122,6 +123,16 @@ void LogReader::read(LogRequest request, std::unique_ptr<Responder> reply, Time 
     waiter.reply->respond(std::move(*response));
   } else {
     waiters_.push_back(std::move(waiter));
+  }
+}
+
+/// A job is known to run a moment before it opens its output: until then its folder is watched.
+void LogReader::watch(Waiter& waiter) {
+  const std::string& path = waiter.request.path;
+  waiter.watch = ::inotify_add_watch(events_.get(), path.c_str(), IN_MODIFY);
+  if (waiter.watch < 0 && errno == ENOENT) {
+    const std::string folder = path.substr(0, path.rfind('/') + 1);
+    waiter.watch = ::inotify_add_watch(events_.get(), folder.c_str(), IN_CREATE | IN_MOVED_TO);
   }
 }
 
@@ -148,6 +159,12 @@ void LogReader::files_changed() {
         std::find(changed.begin(), changed.end(), waiter->watch) != changed.end();
     std::optional<HttpResponse> response;
     if (concerned) {
+      response = answer(waiter->request, true);
+    }
+    if (concerned && !response) {
+      const int before = std::exchange(waiter->watch, -1);
+      watch(*waiter);
+      unwatch(before);
       response = answer(waiter->request, true);
     }
     if (!response) {

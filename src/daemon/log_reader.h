@@ -57,6 +57,7 @@ class LogReader {
 
   /// The answer, or nothing when it must wait.
   std::optional<HttpResponse> answer(LogRequest& request, bool may_wait) const;
+  void watch(Waiter& waiter);
   void unwatch(int watch);
 
   Fd events_;  // inotify

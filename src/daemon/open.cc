@@ -44,11 +44,6 @@ class RestoredEntries {
   std::vector<Restored> entries_;
 };
 
-/// When an attempt ended that nobody was there to see, as far as its shim wrote it down.
-Time end_time(const AttemptEnd& end, Time now) {
-  return end.ended_at == 0 ? now : std::min(now, Time(Duration(end.ended_at)));
-}
-
 /// The slots of these names that are least in use; a name may stand for several slots.
 std::vector<DeviceId> slots_named(const DeviceTable& devices,
                                   const std::vector<std::string>& names) {
@@ -149,7 +144,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
 /// was wrong.
 Result<void> Daemon::set_clock() {
   constexpr Duration kAtMost = std::chrono::hours(24);
-  const Duration wall = since_epoch(std::chrono::system_clock::now());
+  const Duration wall = wall_clock();
   Duration start = wall;
   if (store_->next_entry() > 1) {
     const auto last = store_->journal(store_->next_entry() - 1, 1);
@@ -222,6 +217,10 @@ Result<void> Daemon::restore() {
   for (const AttemptEnd& end : runner_->take_ends()) {
     ended.emplace(end.job, end);
   }
+  // When an attempt ended that nobody was there to see, as far as its shim wrote it down.
+  const auto end_time = [&](const AttemptEnd& end) {
+    return end.ended_at == 0 ? at : std::min(at, from_wall(end.ended_at));
+  };
   (void)BERTH_FAILPOINT("daemon.restore_adopted");
   RestoredEntries entries;
   std::vector<StartJob> to_start;            // devices were written down, but no shim ever was
@@ -241,8 +240,8 @@ Result<void> Daemon::restore() {
       const bool is_over = known(ended);
       Running state{slots_named(scheduler_->devices(), job.devices), std::min(job.started, at),
                     job.stopping};
-      if (is_over) {
-        state.since = std::min(state.since, end_time(ended.at(job.id), at));
+      if (is_over && job.started == kNever) {
+        state.since = end_time(ended.at(job.id));
       }
       if (!runs && !is_over && state.devices.size() != job.devices.size()) {
         without_devices.push_back(job);
@@ -284,7 +283,7 @@ Result<void> Daemon::restore() {
   }
   for (const AttemptStart& start : started_unseen) {
     const auto end = ended.find(start.job);
-    const Time started = end == ended.end() ? at : end_time(end->second, at);
+    const Time started = end == ended.end() ? at : end_time(end->second);
     check(store_->start_attempt(start.job, start.attempt, start.pid, started));
   }
   for (const JobId id : in_flight) {

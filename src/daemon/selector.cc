@@ -101,16 +101,13 @@ Result<void> take(std::string_view word, JobFilter& filter) {
   const std::string_view value = equals == word.npos ? "" : word.substr(equals + 1);
   if (equals == word.npos) {
     const std::size_t slash = word.find('/');
-    if (slash == word.npos) {
-      filter.names.emplace_back(word);
-      return {};
+    NamedJobs named;
+    if (slash != word.npos) {
+      named.project = word.substr(0, slash);
+      word.remove_prefix(slash + 1);
     }
-    if (Result<void> set = set_once(filter.project, word.substr(0, slash), "project"); !set) {
-      return set;
-    }
-    if (slash + 1 < word.size()) {
-      filter.names.emplace_back(word.substr(slash + 1));
-    }
+    named.name = word.empty() ? "*" : word;
+    filter.or_named.push_back(std::move(named));
     return {};
   }
   if (key == "name") {
@@ -152,6 +149,15 @@ Result<JobFilter> parse_selector(const std::vector<std::string_view>& words) {
     if (Result<void> taken = take(word, filter); !taken) {
       return Failure(taken.error());
     }
+  }
+  if (filter.ids.empty() && filter.or_named.size() == 1 && filter.names.empty() &&
+      !filter.project) {
+    // The usual case, for which there are better ways than to look at every job.
+    filter.project = filter.or_named[0].project;
+    if (filter.or_named[0].name != "*") {
+      filter.names.push_back(filter.or_named[0].name);
+    }
+    filter.or_named.clear();
   }
   return filter;
 }

@@ -1,5 +1,5 @@
-// Selectors: the words by which a user names jobs. Numbers widen the choice, and so do
-// names and states; words of different kinds narrow it:
+// Selectors: the words by which a user names jobs. Numbers and names each add to the choice (none
+// of them: every job), and so does each state; the other words narrow it:
 //
 //   12  3-7              numbers
 //   train*               a name (with * and ?); vision/train: a project and a name in it

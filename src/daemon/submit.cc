@@ -67,18 +67,29 @@ HttpResponse Daemon::submit(const HttpRequest& request) {
   return json(to_json(SubmitReply{first, count}));
 }
 
+Result<void> Daemon::check_warning(const JobSpec& spec) {
+  if (spec.warn_before == Duration{}) {
+    return {};
+  }
+  if (spec.limit == kForever) {
+    return fail(ErrorCode::Usage, "a warning needs a time limit (--timeout)");
+  }
+  if (spec.warn_before >= spec.limit) {
+    return fail(ErrorCode::Usage,
+                "the warning must come later than the start: it is as long before the time limit "
+                "as the limit is long");
+  }
+  return {};
+}
+
 Result<void> Daemon::check_job(SubmittedJob& job) const {
   JobDescription& description = job.description;
   JobSpec& spec = description.spec;
   if (description.directory.empty() || description.directory[0] != '/') {
     return fail(ErrorCode::Usage, "directory must be an absolute path");
   }
-  if (spec.warn_before > Duration{} && spec.warn_before >= spec.limit) {
-    return fail(ErrorCode::Usage,
-                spec.limit == kForever
-                    ? "a warning needs a time limit (--timeout)"
-                    : "the warning must come later than the start: it is as long before the "
-                      "time limit as the limit is long");
+  if (Result<void> checked = check_warning(spec); !checked) {
+    return checked;
   }
   if (Result<void> settled = settle_dependencies(spec); !settled) {
     return settled;

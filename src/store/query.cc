@@ -85,6 +85,9 @@ class Planner {
       result_.where += fmt::format("{}name GLOB ?{}", i == 0 ? " AND (" : " OR ", i + 3);
     }
     result_.where += filter.names.empty() ? "" : ")";
+    if (Result<void> done = add_named(); !done) {
+      return Failure(done.error());
+    }
     return result_;
   }
 
@@ -113,6 +116,39 @@ class Planner {
     }
     result_.impossible = result_.impossible || !id->has_value();
     result_.where += fmt::format(" AND {} = {}", walk(column), id->value_or(0));
+    return {};
+  }
+
+  /// Numbers or names, whichever a job has.
+  Result<void> add_named() {
+    const JobFilter& filter = query_.filter;
+    constexpr std::size_t kMost = 500;  // SQLite takes no deeper conditions than twice that
+    if (filter.or_named.empty()) {
+      return {};
+    }
+    if (filter.ids.size() + filter.or_named.size() > kMost) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("numbers and names together may be {} at most", kMost));
+    }
+    std::vector<std::string> any;
+    for (const IdRange& range : filter.ids) {
+      any.push_back(fmt::format("id BETWEEN {} AND {}", range.first.value, range.last.value));
+    }
+    std::size_t bound = filter.names.size() + 3;
+    for (const NamedJobs& named : filter.or_named) {
+      std::string condition = fmt::format("name GLOB ?{}", bound++);
+      if (named.project && named.project->empty()) {
+        condition += " AND +project IS NULL";
+      } else if (named.project) {
+        const Result<std::optional<std::int64_t>> id = interner_.find(*named.project);
+        if (!id) {
+          return Failure(id.error());
+        }
+        condition += fmt::format(" AND +project = {}", id->value_or(-1));
+      }
+      any.push_back(std::move(condition));
+    }
+    result_.where += fmt::format(" AND (({}))", fmt::join(any, ") OR ("));
     return {};
   }
 
@@ -187,7 +223,8 @@ Result<JobPage> Reader::list(const JobQuery& query) {
   if (!conditions) {
     return Failure(conditions.error());
   }
-  std::vector<IdRange> ranges = tidy(query.filter.ids);
+  const bool numbers_alone = query.filter.or_named.empty();
+  std::vector<IdRange> ranges = tidy(numbers_alone ? query.filter.ids : std::vector<IdRange>{});
   if (conditions->impossible || ranges.empty() || query.limit == 0) {
     return page;
   }
@@ -196,10 +233,10 @@ Result<JobPage> Reader::list(const JobQuery& query) {
     return Failure(ids.error());
   }
   const bool by_end = query.order == JobOrder::ByEnd;
+  const std::vector<IdRange> wanted = ranges;
   if (query.descending) {
     std::reverse(ranges.begin(), ranges.end());
   }
-  const std::vector<IdRange> wanted = tidy(query.filter.ids);
   for (const IdRange& range : ranges) {
     std::int64_t low = static_cast<std::int64_t>(range.first.value);
     std::int64_t high = static_cast<std::int64_t>(range.last.value);
@@ -218,6 +255,10 @@ Result<JobPage> Reader::list(const JobQuery& query) {
     ids->start(low, high);
     for (std::size_t i = 0; i < query.filter.names.size(); ++i) {
       ids->bind(static_cast<int>(i) + 3, std::string_view(query.filter.names[i]));
+    }
+    for (std::size_t i = 0; i < query.filter.or_named.size(); ++i) {
+      ids->bind(static_cast<int>(query.filter.names.size() + i) + 3,
+                std::string_view(query.filter.or_named[i].name));
     }
     for (;;) {
       const Result<bool> row = ids->step();

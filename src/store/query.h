@@ -17,10 +17,16 @@ struct IdRange {
   JobId last;  // inclusive
 };
 
+struct NamedJobs {
+  std::optional<std::string> project;  // exact; absent: any
+  std::string name;                    // a glob
+};
+
 /// A job must match every part that is given.
 struct JobFilter {
   std::vector<JobPhase> phases;                             // any of them; empty: all
   std::vector<IdRange> ids;                                 // any of them; empty: all
+  std::vector<NamedJobs> or_named;                          // those, too, beside `ids`
   std::vector<std::string> names;                           // globs (* ? [a-z]); empty: any
   std::optional<std::string> project;                       // exact; "" for those without
   std::vector<std::pair<std::string, std::string>> labels;  // all of them

@@ -50,7 +50,7 @@ class FullDisk(DaemonCase):
 
     def test_a_disk_that_is_really_full(self):
         os.mkdir(self.home)
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "berth", self.home],
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "berth", self.home],
                                  capture_output=True, check=False)
         if mounted.returncode != 0:
             self.skipTest("only root can mount a small disk")
@@ -63,17 +63,18 @@ class FullDisk(DaemonCase):
                     filler.write(bytes(4096))
             except OSError as error:
                 self.assertEqual(error.errno, ENOSPC)
+        count, padding = 60, "x" * 100_000  # more than the room that the log has already
         with open(self.path("jobs"), "w", encoding="utf-8") as file:
-            file.writelines(f"echo {i} >> ledger; exit {i}\n" for i in range(20))
+            file.writelines(f"echo {i} >> ledger; exit {i} # {padding}\n" for i in range(count))
         submission = self.submit("--file", "jobs")
         self.assertIn("trying again", daemon.stderr.readline())
         os.remove(self.home + "/filler")
         out, errors = submission.communicate(timeout=DEADLINE)
-        self.assertEqual((submission.returncode, out), (0, "1-20\n"), errors)
+        self.assertEqual((submission.returncode, out), (0, f"1-{count}\n"), errors)
         self.berth("wait")
         self.assertEqual(self.ends(), [("failed" if i else "succeeded", i, None, 1)
-                                       for i in range(20)])
-        self.assertEqual(sorted(map(int, self.read("ledger").split())), list(range(20)))
+                                       for i in range(count)])
+        self.assertEqual(sorted(map(int, self.read("ledger").split())), list(range(count)))
 
 
 class Files(DaemonCase):
