@@ -156,27 +156,31 @@ HttpResponse Daemon::list(const HttpRequest& request) {
   return json(to_json(reports, page->next ? std::optional(page->next->id) : std::nullopt));
 }
 
-HttpResponse Daemon::show(JobId id, const Peer& peer) {
+void Daemon::show(Asked asked) {
+  answer(std::move(asked.reply), shown(asked.job, asked.request.peer));
+}
+
+HttpResponse Daemon::shown(JobId id, const Peer& peer) {
   const Result<JobRecord> record = store_->job(id);
   if (!record) {
     return failed(record.error());
   }
-  JobReport shown = report(*record);
+  JobReport full = report(*record);
   if (!may_change(peer, record->description.user)) {
-    shown.description.environment.clear();  // it may hold secrets
+    full.description.environment.clear();  // it may hold secrets
   }
   const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
   if (!attempts) {
     return failed(attempts.error());
   }
   for (const StoredAttempt& attempt : *attempts) {
-    shown.attempts.push_back(report_of(attempt));
+    full.attempts.push_back(report_of(attempt));
   }
   if (const Job* job = scheduler_->find(id); job != nullptr && job->waiting()) {
-    shown.why = describe(scheduler_->explain(id, now()), now());
-    shown.expected_start = expected_start(id);
+    full.why = describe(scheduler_->explain(id, now()), now());
+    full.expected_start = expected_start(id);
   }
-  return json(to_json(shown));
+  return json(to_json(full));
 }
 
 void Daemon::refresh_forecast() {

@@ -50,7 +50,7 @@ double resident_bytes() {
 
 }  // namespace
 
-std::string Daemon::metrics() const {
+HttpResponse Daemon::metrics(const HttpRequest&) {
   Page page;
   page.family("jobs", "gauge", "Jobs on record, by state.");
   for (std::size_t i = 0; i < kPhases; ++i) {
@@ -111,7 +111,7 @@ std::string Daemon::metrics() const {
     const auto now = sample(i);
     return now && now->temperature ? Value(*now->temperature) : Value();
   });
-  return page.take();
+  return {200, "text/plain; version=0.0.4; charset=utf-8", page.take(), {}};
 }
 
 }  // namespace berth
