@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import socket
+import time
 
 from daemon_case import DEADLINE, DaemonCase
 
@@ -78,7 +79,9 @@ class Listener:
     def until(self, wanted):
         """All events up to the first for which `wanted(event)` is true; `devices` left out."""
         seen = []
+        end = time.monotonic() + DEADLINE  # the daemon talks every second, so reading never times out
         for event in self:
+            assert time.monotonic() < end, f"it did not come; what came is {seen}"
             if event.name != "devices":
                 seen.append(event)
             if wanted(event):
@@ -86,6 +89,7 @@ class Listener:
         raise AssertionError(f"the stream ended after {seen}")
 
     def close(self):
+        self.response.close()
         self.connection.close()
 
 
