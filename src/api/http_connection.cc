@@ -19,6 +19,9 @@ using Descriptor = boost::asio::posix::stream_descriptor;
 constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 /// One connection's share of a batch; others wait behind it.
 constexpr std::size_t kWriteBytes = std::size_t{1024} * 1024;
+/// Time for the requests of one connection, which may come by the thousand and be long to answer:
+/// with it used up, its answers leave and the others have their turn before it goes on.
+constexpr auto kShare = std::chrono::milliseconds(2);
 /// Requests of one connection that wait for their answers.
 constexpr std::size_t kLine = 4096;
 /// For a refused client to read why.
@@ -194,9 +197,16 @@ void HttpConnection::resume() {
 
 void HttpConnection::process() {
   std::string_view rest = input_;
+  const Clock::time_point end = Clock::now() + kShare;
+  bool tired = false;
   while (!closed_ && !no_more_) {
     if (is_congested()) {
       paused_ = true;
+      break;
+    }
+    if (tired) {
+      paused_ = true;
+      flush_later();  // which resumes
       break;
     }
     if (!reader_.started()) {
@@ -215,6 +225,7 @@ void HttpConnection::process() {
       take_head(!rest.empty());
     } else {
       take_request();
+      tired = Clock::now() > end;
     }
   }
   input_.erase(0, no_more_ ? input_.size() : input_.size() - rest.size());

@@ -17,6 +17,21 @@ namespace {
 constexpr std::size_t kForecastJobs = 1000;
 constexpr Duration kForecastAge = std::chrono::seconds(1);
 
+/// How much there can be on a page, about: it is made in one go, and nobody is served meanwhile.
+constexpr std::size_t kPageBytes = std::size_t{256} * 1024;
+
+/// About how long a job is as JSON.
+std::size_t length_of(const JobDescription& job) {
+  std::size_t length = 600 + job.command.size() + job.directory.size() + job.output.size() +
+                       job.error.size() + 16 * job.spec.after.size();
+  for (const auto* pairs : {&job.labels, &job.parameters}) {
+    for (const auto& [key, value] : *pairs) {
+      length += key.size() + value.size() + 6;
+    }
+  }
+  return length;
+}
+
 /// Whether the process is stopped, by `berth pause` or by anybody else.
 bool is_stopped(pid_t pid) {
   if (pid <= 0) {
@@ -147,13 +162,20 @@ HttpResponse Daemon::list(const HttpRequest& request) {
     return failed(page.error());
   }
   std::vector<JobReport> reports;
+  std::optional<JobId> next = page->next ? std::optional(page->next->id) : std::nullopt;
+  std::size_t length = 0;
   for (const JobRecord& record : page->jobs) {
+    length += length_of(record.description);
+    if (length > kPageBytes && !reports.empty()) {
+      next = reports.back().id;
+      break;
+    }
     reports.push_back(report(record));
     if (record.phase == JobPhase::Queued) {
       reports.back().expected_start = expected_start(record.id);
     }
   }
-  return json(to_json(reports, page->next ? std::optional(page->next->id) : std::nullopt));
+  return json(to_json(reports, next));
 }
 
 void Daemon::show(Asked asked) {
