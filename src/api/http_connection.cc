@@ -24,6 +24,8 @@ constexpr std::size_t kWriteBytes = std::size_t{1024} * 1024;
 constexpr auto kShare = std::chrono::milliseconds(2);
 /// Requests of one connection that wait for their answers.
 constexpr std::size_t kLine = 4096;
+/// The same for requests that read: their answers may be large, and may all become due at once.
+constexpr std::size_t kReads = 32;
 /// For a refused client to read why.
 constexpr auto kDrain = std::chrono::seconds(2);
 constexpr std::size_t kKeptCapacity = std::size_t{256} * 1024;
@@ -266,6 +268,8 @@ void HttpConnection::take_request() {
   reader_.reset();
   no_more_ = !keep_alive;
   const std::uint64_t number = add_place(request.method == "HEAD", keep_alive, request.body.size());
+  line_.back().reads = request.method == "GET";
+  reads_ += line_.back().reads ? 1 : 0;
   host_.handle(std::move(request),
                std::make_unique<ResponderOfConnection>(weak_from_this(), number));
 }
@@ -286,7 +290,7 @@ std::uint64_t HttpConnection::add_place(bool head_only, bool keep_alive, std::si
 }
 
 bool HttpConnection::is_congested() const {
-  return line_.size() >= kLine || body_bytes_ > limits_.body_bytes ||
+  return line_.size() >= kLine || reads_ >= kReads || body_bytes_ > limits_.body_bytes ||
          unsent() + ready_bytes_ > limits_.unsent_bytes;
 }
 
@@ -370,6 +374,7 @@ void HttpConnection::end_stream(std::uint64_t number) {
 void HttpConnection::advance() {
   while (!line_.empty() && line_.front().state == Place::State::Ready) {
     ending_ = !line_.front().keep_alive;
+    reads_ -= line_.front().reads ? 1 : 0;
     line_.pop_front();
     ++first_;
     if (ending_) {

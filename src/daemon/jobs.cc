@@ -19,6 +19,7 @@ constexpr Duration kForecastAge = std::chrono::seconds(1);
 
 /// How much there can be on a page, about: it is made in one go, and nobody is served meanwhile.
 constexpr std::size_t kPageBytes = std::size_t{256} * 1024;
+constexpr std::size_t kReadAtOnce = 100;
 
 /// About how long a job is as JSON.
 std::size_t length_of(const JobDescription& job) {
@@ -156,24 +157,33 @@ HttpResponse Daemon::list(const HttpRequest& request) {
   if (*after > 0) {
     query.after = JobCursor{JobId{static_cast<std::uint64_t>(*after)}, {}};
   }
-  query.limit = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostOnAPage));
-  const Result<JobPage> page = store_->list(query);
-  if (!page) {
-    return failed(page.error());
-  }
+  auto left = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostOnAPage));
   std::vector<JobReport> reports;
-  std::optional<JobId> next = page->next ? std::optional(page->next->id) : std::nullopt;
-  std::size_t length = 0;
-  for (const JobRecord& record : page->jobs) {
-    length += length_of(record.description);
-    if (length > kPageBytes && !reports.empty()) {
-      next = reports.back().id;
+  std::optional<JobId> next;
+  // Little by little, so that no more is read than fits on the page.
+  for (std::size_t length = 0; left > 0 && length < kPageBytes;) {
+    query.limit = std::min(left, kReadAtOnce);
+    const Result<JobPage> page = store_->list(query);
+    if (!page) {
+      return failed(page.error());
+    }
+    next = page->next ? std::optional(page->next->id) : std::nullopt;
+    for (const JobRecord& record : page->jobs) {
+      if (length >= kPageBytes) {
+        next = reports.back().id;
+        break;
+      }
+      length += length_of(record.description);
+      reports.push_back(report(record));
+      if (record.phase == JobPhase::Queued) {
+        reports.back().expected_start = expected_start(record.id);
+      }
+    }
+    if (!page->next) {
       break;
     }
-    reports.push_back(report(record));
-    if (record.phase == JobPhase::Queued) {
-      reports.back().expected_start = expected_start(record.id);
-    }
+    query.after = page->next;
+    left -= page->jobs.size();
   }
   return json(to_json(reports, next));
 }

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kMostAtOnce = std::size_t{256} << 10;
 /// Nobody else is served while the lines of a tail are counted.
 constexpr std::uint64_t kFurthestTail = std::uint64_t{32} << 20;
 constexpr Duration kLongestWait = std::chrono::seconds(30);

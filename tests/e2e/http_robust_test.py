@@ -250,8 +250,8 @@ class Slow:
         number = self.submit(f"read x < go; yes 0123456 | head -c {size}; true")
         stalled = [self.connect() for _ in range(10)]
         for sock in stalled:
-            sock.sendall(b"".join(self.request("GET", f"/v1/jobs/{number}/log?wait=1&offset={i << 20}")
-                                  for i in range(40)))
+            sock.sendall(b"".join(self.request("GET", f"/v1/jobs/{number}/log?wait=1&offset={i << 18}")
+                                  for i in range(160)))
         self.release("go")
         offset, whole, connection = 0, 0, self.unix()
         while True:  # the one who reads gets it all
