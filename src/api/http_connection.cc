@@ -19,8 +19,13 @@ using Descriptor = boost::asio::posix::stream_descriptor;
 constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
 /// One connection's share of a batch; others wait behind it.
 constexpr std::size_t kWriteBytes = std::size_t{1024} * 1024;
+/// Time for the requests of one connection, which may come by the thousand and be long to answer:
+/// with it used up, its answers leave and the others have their turn before it goes on.
+constexpr auto kShare = std::chrono::milliseconds(2);
 /// Requests of one connection that wait for their answers.
 constexpr std::size_t kLine = 4096;
+/// The same for requests that read: their answers may be large, and may all become due at once.
+constexpr std::size_t kReads = 32;
 /// For a refused client to read why.
 constexpr auto kDrain = std::chrono::seconds(2);
 constexpr std::size_t kKeptCapacity = std::size_t{256} * 1024;
@@ -194,9 +199,16 @@ void HttpConnection::resume() {
 
 void HttpConnection::process() {
   std::string_view rest = input_;
+  const Clock::time_point end = Clock::now() + kShare;
+  bool tired = false;
   while (!closed_ && !no_more_) {
     if (is_congested()) {
       paused_ = true;
+      break;
+    }
+    if (tired) {
+      paused_ = true;
+      flush_later();  // which resumes
       break;
     }
     if (!reader_.started()) {
@@ -215,6 +227,7 @@ void HttpConnection::process() {
       take_head(!rest.empty());
     } else {
       take_request();
+      tired = Clock::now() > end;
     }
   }
   input_.erase(0, no_more_ ? input_.size() : input_.size() - rest.size());
@@ -255,6 +268,8 @@ void HttpConnection::take_request() {
   reader_.reset();
   no_more_ = !keep_alive;
   const std::uint64_t number = add_place(request.method == "HEAD", keep_alive, request.body.size());
+  line_.back().reads = request.method == "GET";
+  reads_ += line_.back().reads ? 1 : 0;
   host_.handle(std::move(request),
                std::make_unique<ResponderOfConnection>(weak_from_this(), number));
 }
@@ -275,7 +290,7 @@ std::uint64_t HttpConnection::add_place(bool head_only, bool keep_alive, std::si
 }
 
 bool HttpConnection::is_congested() const {
-  return line_.size() >= kLine || body_bytes_ > limits_.body_bytes ||
+  return line_.size() >= kLine || reads_ >= kReads || body_bytes_ > limits_.body_bytes ||
          unsent() + ready_bytes_ > limits_.unsent_bytes;
 }
 
@@ -359,6 +374,7 @@ void HttpConnection::end_stream(std::uint64_t number) {
 void HttpConnection::advance() {
   while (!line_.empty() && line_.front().state == Place::State::Ready) {
     ending_ = !line_.front().keep_alive;
+    reads_ -= line_.front().reads ? 1 : 0;
     line_.pop_front();
     ++first_;
     if (ending_) {

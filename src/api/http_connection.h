@@ -58,6 +58,7 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
     State state = State::Waiting;
     bool head_only = false;  // HEAD: no body
     bool keep_alive = true;
+    bool reads = false;  // GET
     std::size_t body_bytes = 0;
     std::string output;  // used only while others are in front
   };
@@ -97,6 +98,7 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   RequestReader reader_;
   std::deque<Place> line_;
   std::uint64_t first_ = 0;      // the number of line_.front()
+  std::size_t reads_ = 0;        // in the line
   std::size_t body_bytes_ = 0;   // of requests that wait for their answer
   std::size_t ready_bytes_ = 0;  // answers that wait for those in front
   std::string output_;

@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -29,6 +30,17 @@ Peer peer_of(int socket) {
     peer.uid = credentials.uid;
   }
   return peer;
+}
+
+/// Descriptors for so many connections, and for whatever else this process does.
+void make_room_for(std::size_t connections) {
+  constexpr rlim_t kOthers = 1000;
+  const rlim_t wanted = connections + kOthers;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
+    files.rlim_cur = std::min(wanted, files.rlim_max);
+    (void)::setrlimit(RLIMIT_NOFILE, &files);  // without it, those who come late wait
+  }
 }
 
 /// No more to take now, as opposed to: cannot take any.
@@ -210,7 +222,9 @@ std::vector<std::string_view> HttpRequest::parameters(std::string_view name) con
 }
 
 HttpServer::HttpServer(Loop& loop, Handler handler, Limits limits)
-    : impl_(std::make_shared<Impl>(loop, std::move(handler), limits)) {}
+    : impl_(std::make_shared<Impl>(loop, std::move(handler), limits)) {
+  make_room_for(limits.connections);
+}
 
 HttpServer::~HttpServer() { impl_->shut_down(); }
 

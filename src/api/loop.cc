@@ -15,6 +15,8 @@ using Descriptor = boost::asio::posix::stream_descriptor;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBatch = 256;
+/// Calls may be long ones: what a batch has answered must not wait for all the others.
+constexpr auto kBatchTime = std::chrono::milliseconds(5);
 /// Far enough to be never, near enough not to overflow the clock.
 constexpr Duration kLongest = std::chrono::hours(24 * 365);
 
@@ -44,7 +46,9 @@ struct Loop::Native::Watch : std::enable_shared_from_this<Watch> {
 
 void Loop::Native::run_batch() {
   std::size_t ran = to_flush.empty() ? context.run_one() : context.poll_one();
-  while (ran < kBatch && !stopping && context.poll_one() == 1) {
+  const auto end = std::chrono::steady_clock::now() + kBatchTime;
+  while (ran < kBatch && !stopping && std::chrono::steady_clock::now() < end &&
+         context.poll_one() == 1) {
     ++ran;
   }
 }

@@ -66,6 +66,15 @@ Json report_json(const JobReport& report) {
   return json;
 }
 
+/// On how many jobs each member of `job` waits.
+std::uint64_t follows_count(const SubmitRequest& submission, const SubmittedJob& job) {
+  std::uint64_t count = job.description.spec.after.size();
+  for (const LocalDependency& follows : job.follows) {
+    count += submission.jobs[follows.position].count;
+  }
+  return count;
+}
+
 constexpr std::string_view name_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::Usage:
@@ -104,6 +113,11 @@ Result<SubmitRequest> parse_submit_request(std::string_view text) {
   if (!json) {
     return Failure(json.error());
   }
+  for (const auto& [key, value] : json->items()) {
+    if (key != "token" && key != "defaults" && key != "jobs") {
+      return fail(ErrorCode::Usage, fmt::format("a submission has no field '{}'", key));
+    }
+  }
   SubmitRequest submission;
   if (const auto token = json->find("token"); token != json->end()) {
     if (!token->is_string()) {
@@ -123,6 +137,8 @@ Result<SubmitRequest> parse_submit_request(std::string_view text) {
   SubmittedJob blank{submission.defaults, 1, {}};
   blank.description.environment.clear();
   submission.jobs.reserve(jobs->size());
+  std::uint64_t members = 0;
+  std::uint64_t dependencies = 0;
   for (const Json& item : *jobs) {
     SubmittedJob& job = submission.jobs.emplace_back(blank);
     if (const Result<void> read = read_submitted(item, job, submission.jobs.size() - 1); !read) {
@@ -132,6 +148,14 @@ Result<SubmitRequest> parse_submit_request(std::string_view text) {
     if (job.description.command.empty()) {
       return fail(ErrorCode::Usage,
                   fmt::format("job {}: it has no command", submission.jobs.size()));
+    }
+    members += job.count;
+    dependencies += job.count * follows_count(submission, job);
+    if (members > kMostInArray || dependencies > kMostInArray) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("job {}: a submission holds at most {} jobs, and as many "
+                              "dependencies between jobs",
+                              submission.jobs.size(), kMostInArray));
     }
   }
   return submission;
@@ -143,7 +167,10 @@ std::string to_json(const SubmitReply& reply) {
 
 Result<SubmitReply> parse_submit_reply(std::string_view text) {
   const Result<Json> json = parse_object(text);
-  if (!json || !json->contains("first") || !json->contains("count")) {
+  const auto is_number = [&](const char* key) {
+    return json->contains(key) && (*json)[key].is_number_unsigned();
+  };
+  if (!json || !is_number("first") || !is_number("count")) {
     return fail(ErrorCode::Unavailable, "the daemon's answer makes no sense");
   }
   return SubmitReply{JobId{(*json)["first"].get<std::uint64_t>()},
@@ -206,11 +233,15 @@ Error parse_error(std::string_view text, int status) {
   const Result<Json> json = parse_object(text);
   if (json && json->contains("error") && (*json)["error"].is_object()) {
     const Json& error = (*json)["error"];
-    const std::string name = error.value("code", "");
+    const auto told = [&](const char* key) {
+      const auto found = error.find(key);
+      return found != error.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    const std::string name = told("code");
     for (const ErrorCode code : {ErrorCode::Usage, ErrorCode::NotFound, ErrorCode::Refused,
                                  ErrorCode::Io, ErrorCode::Unavailable, ErrorCode::Timeout}) {
       if (name == name_of(code)) {
-        return {code, error.value("message", "")};
+        return {code, told("message")};
       }
     }
   }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <span>
 
 #include "api/messages_json.h"
@@ -43,6 +45,9 @@ std::string_view word_for(Dependency::When when) {
   return "";
 }
 
+/// Fields of a submitted job that are not part of its description.
+constexpr std::array<std::string_view, 2> kOnlySubmitted = {"array", "follows"};
+
 /// Collects the first thing that is wrong, so that reading a field stays one line.
 class FieldReader {
  public:
@@ -63,8 +68,10 @@ class FieldReader {
   template <class T>
   void number(const char* key, T& out, std::int64_t least, std::int64_t most) {
     if (const Json* field = find(key)) {
-      if (!field->is_number_integer() || field->get<std::int64_t>() < least ||
-          field->get<std::int64_t>() > most) {
+      // One above the range of int64 would turn up below 0.
+      const bool fits = field->is_number_integer() &&
+                        !(field->is_number_unsigned() && field->get<std::uint64_t>() > kMostSigned);
+      if (!fits || field->get<std::int64_t>() < least || field->get<std::int64_t>() > most) {
         wrong(key, fmt::format("a whole number from {} to {}", least, most));
       } else {
         out = static_cast<T>(field->get<std::int64_t>());
@@ -115,12 +122,31 @@ class FieldReader {
         return wrong(key, "an object of texts");
       }
       for (const auto& [name, value] : field->items()) {
-        if (!is_text(value)) {
+        if (!is_text(value) || name.find('\0') != name.npos) {
           return wrong(key, "an object of texts");
         }
         out[name] = value.get<std::string>();
       }
     }
+  }
+
+  /// After everything was read: a field that nobody asked for is a mistake, and nothing that was
+  /// meant to count is passed over. `elsewhere`: how many fields somebody else reads.
+  void check_no_others(std::size_t elsewhere) {
+    if (error_ || found_ + elsewhere == json_.size()) {
+      return;
+    }
+    for (const auto& [name, value] : json_.items()) {
+      if (std::find(asked_.begin(), asked_.end(), name) == asked_.end() &&
+          std::find(kOnlySubmitted.begin(), kOnlySubmitted.end(), name) == kOnlySubmitted.end()) {
+        const std::string_view meant = nearest(name, std::span(asked_.data(), count_));
+        error_ = Error{ErrorCode::Usage,
+                       fmt::format("there is no field '{}'{}", name,
+                                   meant.empty() ? "" : fmt::format(": is it {}?", meant))};
+        return;
+      }
+    }
+    error_ = Error{ErrorCode::Usage, "array and follows belong to the jobs themselves"};
   }
 
   void wrong(const char* key, std::string_view wanted) {
@@ -129,30 +155,25 @@ class FieldReader {
     }
   }
 
-  /// A field of another name is a slip of the pen, not a wish to be passed over.
-  void know_all(std::span<const std::string_view> names) {
-    for (const auto& [key, value] : json_.items()) {
-      if (!error_ && std::find(names.begin(), names.end(), key) == names.end()) {
-        const std::string_view meant = nearest(key, names);
-        error_ = Error{ErrorCode::Usage,
-                       fmt::format("there is no field '{}'{}", key,
-                                   meant.empty() ? "" : fmt::format(": is it {}?", meant))};
-      }
-    }
-  }
-
  private:
-  /// Commands, paths and variables end at a NUL: what came after it would be lost.
+  static constexpr std::uint64_t kMostSigned = std::numeric_limits<std::int64_t>::max();
+
+  /// A NUL would end it early wherever it goes: in paths, commands and the environment.
   static bool is_text(const Json& field) {
     return field.is_string() && field.get_ref<const std::string&>().find('\0') == std::string::npos;
   }
 
-  const Json* find(const char* key) const {
+  const Json* find(const char* key) {
     const auto found = json_.find(key);
+    asked_[count_++] = key;
+    found_ += found == json_.end() ? 0 : 1;
     return found == json_.end() || found->is_null() ? nullptr : &*found;
   }
 
   const Json& json_;
+  std::array<std::string_view, 40> asked_;  // of the fields a job has, so far
+  std::size_t count_ = 0;
+  std::size_t found_ = 0;
   std::optional<Error> error_;
 };
 
@@ -210,24 +231,6 @@ void read_causes(FieldReader& reader, RetryRule& retry) {
 }
 
 }  // namespace
-
-/// `array` and `follows` are those of a submission's jobs.
-constexpr std::string_view kFields[] = {"gpus",           "mem",
-                                        "share",          "model",
-                                        "only",           "exclude",
-                                        "prefer",         "name",
-                                        "project",        "command",
-                                        "directory",      "output",
-                                        "error",          "sweep",
-                                        "priority",       "timeout_s",
-                                        "expected_s",     "begin",
-                                        "retries",        "backoff_s",
-                                        "retry_on",       "after",
-                                        "held",           "labels",
-                                        "parameters",     "array_index",
-                                        "warning_signal", "warning_before_s",
-                                        "environment",    "requeue_when_lost",
-                                        "array",          "follows"};
 
 Json description_json(const JobDescription& job) {
   const JobSpec& spec = job.spec;
@@ -295,12 +298,11 @@ Json description_json(const JobDescription& job) {
   return json;
 }
 
-Result<void> read_description(const Json& json, JobDescription& job) {
+Result<void> read_description(const Json& json, JobDescription& job, std::size_t elsewhere) {
   if (!json.is_object()) {
     return fail(ErrorCode::Usage, "it must be an object");
   }
   FieldReader reader(json);
-  reader.know_all(kFields);
   JobSpec& spec = job.spec;
   reader.number("gpus", spec.needs.gpus, 0, 1'000'000);
   reader.number("mem", spec.needs.memory.count, 0, std::int64_t{1} << 60);
@@ -332,15 +334,16 @@ Result<void> read_description(const Json& json, JobDescription& job) {
   reader.flag("held", spec.held);
   reader.pairs("labels", job.labels);
   reader.pairs("parameters", job.parameters);
-  std::uint32_t index = job.array_index.value_or(0);
-  if (json.contains("array_index")) {
-    reader.number("array_index", index, 0, 1'000'000'000);
-    job.array_index = index;
+  std::int64_t index = -1;
+  reader.number("array_index", index, 0, 1'000'000'000);
+  if (index >= 0) {
+    job.array_index = static_cast<std::uint32_t>(index);
   }
   reader.number("warning_signal", job.warning_signal, 0, 64);
   reader.seconds("warning_before_s", spec.warn_before);
   reader.flag("requeue_when_lost", spec.retry.when_lost);
   reader.texts("environment", job.environment);
+  reader.check_no_others(elsewhere);
   if (const Error* error = reader.error()) {
     return Failure(*error);
   }
@@ -359,13 +362,16 @@ Json submitted_json(const SubmittedJob& job) {
 }
 
 Result<void> read_submitted(const Json& json, SubmittedJob& job, std::size_t position) {
-  if (Result<void> read = read_description(json, job.description); !read) {
-    return read;
-  }
-  FieldReader reader(json);
   if (json.contains("environment")) {
     return fail(ErrorCode::Usage, "environment is the same for all jobs: say it in defaults");
   }
+  const auto own = std::count_if(kOnlySubmitted.begin(), kOnlySubmitted.end(),
+                                 [&](std::string_view key) { return json.contains(key); });
+  if (Result<void> read = read_description(json, job.description, static_cast<std::size_t>(own));
+      !read) {
+    return read;
+  }
+  FieldReader reader(json);
   reader.number("array", job.count, 1, kMostInArray);
   if (job.count != 1 && !job.description.array_index) {
     job.description.array_index = 0;

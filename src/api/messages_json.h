@@ -18,8 +18,9 @@ Result<Json> parse_object(std::string_view text);
 
 /// Only what differs from a job about which nothing was said.
 Json description_json(const JobDescription& job);
-/// Over what `job` says already; an error names the field.
-Result<void> read_description(const Json& json, JobDescription& job);
+/// Over what `job` says already; an error names the field. `elsewhere`: how many of the fields are
+/// not part of a description and read by somebody else.
+Result<void> read_description(const Json& json, JobDescription& job, std::size_t elsewhere = 0);
 /// The same with what only submissions know: arrays, and the jobs of the same submission.
 Json submitted_json(const SubmittedJob& job);
 /// `position` is that of the job in its submission, from 0.

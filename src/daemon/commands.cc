@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/units.h"
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
@@ -52,30 +53,28 @@ struct Daemon::Batch {
   Reply reply;
 };
 
-void Daemon::command(HttpRequest request, Reply reply, std::string_view name) {
-  if (name == "forget") {
-    return answer(std::move(reply), forget(request));
-  }
+void Daemon::command(Asked asked) {
+  const HttpRequest& request = asked.request;
+  const std::string_view name = asked.verb;
   const auto verb = std::find_if(verbs().begin(), verbs().end(),
                                  [&](const Verb& known) { return known.name == name; });
-  if (verb == verbs().end()) {
-    return answer(std::move(reply), not_found(fmt::format("command {}", name)));
-  }
+  BERTH_CHECK(verb != verbs().end());  // whatever has a route is there
   const auto words = request.parameters("select");
   Result<JobFilter> filter = parse_selector(words);
   if (!filter || words.empty()) {
-    return answer(std::move(reply),
+    return answer(std::move(asked.reply),
                   failed(filter ? Error{ErrorCode::Usage, "say which jobs"} : filter.error()));
   }
   const Result<std::int64_t> signal =
       parse_integer(request.parameter("signal").value_or("0"), "signal");
   if (!signal || *signal < 0 || *signal > 64 || (name == "signal" && *signal == 0)) {
-    return answer(std::move(reply), failed({ErrorCode::Usage, "signal must be from 1 to 64"}));
+    return answer(std::move(asked.reply),
+                  failed({ErrorCode::Usage, "signal must be from 1 to 64"}));
   }
   auto batch = std::make_shared<Batch>();
   batch->verb = name;
   batch->which = verb->which;
-  batch->body = std::move(request.body);
+  batch->body = std::move(asked.request.body);
   batch->signal = static_cast<int>(*signal);
   batch->peer = request.peer;
   batch->single =
@@ -87,7 +86,7 @@ void Daemon::command(HttpRequest request, Reply reply, std::string_view name) {
   if (!numbers_alone && batch->query.filter.phases.empty()) {
     batch->query.filter.phases = verb->phases;
   }
-  batch->reply = std::move(reply);
+  batch->reply = std::move(asked.reply);
   continue_batch(batch);
 }
 

@@ -172,12 +172,12 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
                        description.array_index
                            ? std::optional(std::to_string(*description.array_index))
                            : std::nullopt);
-  const Duration limit = description.spec.limit;
+  const Time end = add_saturating(attempt.begun, description.spec.limit);
   changes.emplace_back(
       "BERTH_END_TIME",
-      limit == kForever ? std::nullopt
-                        : std::optional(std::to_string((attempt.begun.time_since_epoch() + limit) /
-                                                       std::chrono::seconds(1))));
+      end == kNever
+          ? std::nullopt
+          : std::optional(std::to_string(end.time_since_epoch() / std::chrono::seconds(1))));
   if (!action.devices.empty()) {
     launch.locks = locks_->paths(action.devices);
     changes.emplace_back("BERTH_LEASES", locks_->leases(action.devices));

@@ -70,6 +70,15 @@ class Daemon {
     Reply reply;
   };
 
+  /// A request that has found its route.
+  struct Asked {
+    HttpRequest request;
+    Reply reply;
+    JobId job;              // whose number is in the path, if the route has one
+    std::string_view verb;  // the last word of the route: "kill"
+  };
+  struct Route;
+
   /// A command on many jobs, carried out some at a time so that others are served meanwhile.
   struct Batch;
 
@@ -118,17 +127,24 @@ class Daemon {
   void release_locks();
   void take_freed();
   std::vector<std::string> device_names(bool DeviceState::*flag) const;
-  HttpResponse list_devices();
-  HttpResponse change_devices(const HttpRequest& request, std::string_view verb);
+  HttpResponse list_devices(const HttpRequest& request);
+  void change_devices(Asked asked);
+  HttpResponse changed_devices(const HttpRequest& request, std::string_view verb);
   std::string devices_json() const;
 
-  // Requests (requests.cc).
+  // Requests (routes.cc, requests.cc, metrics.cc).
+  static const std::vector<Route>& routes();
   void handle(HttpRequest request, Reply reply);
-  void handle_job(HttpRequest request, Reply reply, std::string_view rest);
-  bool handle_daemon(const HttpRequest& request, Reply& reply);
+  void go(const Route& route, HttpRequest request, Reply reply, std::optional<std::string_view> id);
   void answer(Reply reply, HttpResponse response);
-  HttpResponse status() const;
-  std::string metrics() const;
+  HttpResponse index(const HttpRequest& request);
+  HttpResponse status(const HttpRequest& request);
+  HttpResponse pause(const HttpRequest& request);
+  HttpResponse resume(const HttpRequest& request);
+  HttpResponse set_paused(const HttpRequest& request, bool paused);
+  HttpResponse stop(const HttpRequest& request);
+  HttpResponse metrics(const HttpRequest& request);
+  void listen(Asked asked);
   bool may_change(const Peer& peer, uid_t owner) const;
   uid_t user_of(const Peer& peer) const;
 
@@ -140,19 +156,20 @@ class Daemon {
 
   // Jobs (jobs.cc, commands.cc, waits.cc).
   HttpResponse list(const HttpRequest& request);
-  HttpResponse show(JobId id, const Peer& peer);
+  void show(Asked asked);
+  HttpResponse shown(JobId id, const Peer& peer);
   JobReport report(const JobRecord& record);
   void refresh_forecast();
   double expected_start(JobId id);
-  void command(HttpRequest request, Reply reply, std::string_view verb);
+  void command(Asked asked);
   void continue_batch(const std::shared_ptr<Batch>& batch);
   void finish_batch(Batch& batch);
   Result<void> act(Batch& batch, const JobRecord& job);
   Result<void> rerun(const JobRecord& job, Time at);
   Result<void> edit(const JobRecord& job, const std::string& changes, Time at);
   HttpResponse forget(const HttpRequest& request);
-  void read_log(const HttpRequest& request, Reply reply, JobId id);
-  void wait(const HttpRequest& request, Reply reply);
+  void read_log(Asked asked);
+  void wait(Asked asked);
   void settle_waiters(JobId ended, bool failed_job);
 
   Paths paths_;

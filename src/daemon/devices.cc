@@ -199,8 +199,9 @@ void Daemon::apply_health(DeviceId device, Time at) {
   if (scheduler_->devices()[device].health != health) {
     journal(DeviceChanged{device, health}, at);
     scheduler_->apply(DeviceChanged{device, health});
-    events_->announce("device", fmt::format(R"({{"device":{},"health":"{}"}})", device.value,
-                                            health_name(health)));
+    events_->announce(
+        "device", fmt::format(R"({{"device":{},"health":"{}"}})",
+                              quote(devices_.list()[device.value].spec.name), health_name(health)));
   }
 }
 
@@ -227,9 +228,13 @@ Result<void> Daemon::save_devices() {
   return save("added", added_devices_);
 }
 
-HttpResponse Daemon::change_devices(const HttpRequest& request, std::string_view verb) {
+void Daemon::change_devices(Asked asked) {
+  answer(std::move(asked.reply), changed_devices(asked.request, asked.verb));
+}
+
+HttpResponse Daemon::changed_devices(const HttpRequest& request, std::string_view verb) {
   if (!may_change(request.peer, ::getuid())) {
-    return failed({ErrorCode::Refused, "only the daemon's own user may change its devices"});
+    return not_yours();
   }
   std::vector<std::string> unknown;
   std::vector<std::uint32_t> known;
@@ -266,15 +271,13 @@ HttpResponse Daemon::change_devices(const HttpRequest& request, std::string_view
     DeviceState& state = device_states_[i];
     if (adds || verb == "remove") {
       state.removed = !adds;
-    } else if (verb == "drain" || verb == "undrain") {
-      state.drained = verb == "drain";
     } else {
-      return not_found(fmt::format("command {}", verb));
+      state.drained = verb == "drain";
     }
     apply_health(DeviceId{i}, at);
   }
   check(save_devices());
-  return list_devices();
+  return list_devices(request);
 }
 
 std::string Daemon::devices_json() const {
@@ -327,6 +330,6 @@ std::string Daemon::devices_json() const {
                      fmt::join(sources, ","));
 }
 
-HttpResponse Daemon::list_devices() { return json(devices_json()); }
+HttpResponse Daemon::list_devices(const HttpRequest&) { return json(devices_json()); }
 
 }  // namespace berth

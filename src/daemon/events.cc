@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -37,32 +38,51 @@ void EventHub::flush() {
     keep({0, job, "job", ""});
   }
   changed_.clear();
-  if (!streams_.empty()) {
-    for (std::size_t i = kept_.size() - unsent_; i < kept_.size(); ++i) {
-      send(kept_[i]);
+  const std::size_t fresh = std::exchange(unsent_, 0);
+  if (streams_.empty()) {
+    return;
+  }
+  if (fresh > kMostMissed) {
+    send(next_ - 1, "reset", "{}");
+    return;
+  }
+  for (std::size_t i = kept_.size() - fresh; i < kept_.size(); ++i) {
+    // Read once, however many listen.
+    if (const std::string data = data_of(kept_[i]); !data.empty()) {
+      send(kept_[i].id, kept_[i].name, data);
     }
   }
-  unsent_ = 0;
 }
 
-void EventHub::send(const Event& event) {
+void EventHub::send(std::uint64_t id, std::string_view event, std::string_view data) {
   std::erase_if(streams_, [&](const std::shared_ptr<EventStream>& stream) {
-    return !send_to(*stream, event);
+    return !stream->send(id, event, data);
   });
 }
 
-bool EventHub::send_to(EventStream& stream, const Event& event) const {
-  if (event.name != "job") {
-    return stream.send(event.id, event.name, event.data);
-  }
-  const std::string data = describe_(event.job);
-  return data.empty() || stream.send(event.id, event.name, data);
+std::string EventHub::data_of(const Event& event) const {
+  return event.name == "job" ? describe_(event.job) : event.data;
 }
 
 void EventHub::tell_listeners(std::string_view event, std::string_view data) {
-  std::erase_if(streams_, [&](const std::shared_ptr<EventStream>& stream) {
-    return !stream->send(next_ - 1, event, data);
-  });
+  // With the number of what they have got: whoever comes back with it must not miss what this turn
+  // has brought and will send at its end.
+  send(next_ - 1 - unsent_, event, data);
+}
+
+std::vector<const EventHub::Event*> EventHub::since(std::uint64_t last) const {
+  std::vector<const Event*> missed;
+  std::set<JobId> told;
+  for (std::size_t i = kept_.size(); i > kept_.size() - (next_ - 1 - last); --i) {
+    const Event& event = kept_[i - 1];
+    // The newest state of a job says all, so once is enough: under its newest number, or it would
+    // be told again to a client that goes and comes back.
+    if (event.name != "job" || told.insert(event.job).second) {
+      missed.push_back(&event);
+    }
+  }
+  std::reverse(missed.begin(), missed.end());
+  return missed;
 }
 
 void EventHub::listen(std::unique_ptr<Responder> reply, std::string_view last_seen) {
@@ -73,14 +93,14 @@ void EventHub::listen(std::unique_ptr<Responder> reply, std::string_view last_se
   const bool known = read.ec == std::errc() && read.ptr == last_seen.data() + last_seen.size() &&
                      last < next_ && next_ - 1 - last <= std::min(kMostMissed, kept_.size());
   bool open = true;
-  if (known) {
-    std::set<JobId> told;  // the newest state of a job says all, so once is enough
-    for (std::size_t i = kept_.size() - (next_ - 1 - last); i < kept_.size() && open; ++i) {
-      const Event& event = kept_[i];
-      open = (event.name == "job" && !told.insert(event.job).second) || send_to(*stream, event);
+  bool told = false;
+  for (const Event* event : known ? since(last) : std::vector<const Event*>()) {
+    if (const std::string data = data_of(*event); open && !data.empty()) {
+      open = stream->send(event->id, event->name, data);
+      told = true;
     }
   }
-  if (!known || last == next_ - 1) {
+  if (!told) {
     // Also tells a new client the number from which it may resume.
     open = stream->send(next_ - 1, last_seen.empty() || known ? "hello" : "reset", "{}");
   }

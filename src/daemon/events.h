@@ -1,6 +1,6 @@
 // EventHub: tells whoever listens what has changed. Events are numbered; a client that was away
 // says the last number it saw and gets what it missed, or, when that is too long ago, a `reset`
-// that tells it to read everything anew.
+// that tells it to read everything anew. So does one that listens while too much happens at once.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,11 @@ class EventHub {
   };
 
   void keep(Event event);
-  void send(const Event& event);
-  bool send_to(EventStream& stream, const Event& event) const;
+  void send(std::uint64_t id, std::string_view event, std::string_view data);
+  /// Empty when the job is gone.
+  std::string data_of(const Event& event) const;
+  /// What came after event `last`, which must be among those kept or just before them.
+  std::vector<const Event*> since(std::uint64_t last) const;
 
   std::uint64_t next_;
   Describe describe_;

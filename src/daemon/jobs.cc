@@ -18,6 +18,22 @@ namespace {
 constexpr std::size_t kForecastJobs = 1000;
 constexpr int kForecastRest = 20;
 
+/// How much there can be on a page, about: it is made in one go, and nobody is served meanwhile.
+constexpr std::size_t kPageBytes = std::size_t{256} * 1024;
+constexpr std::size_t kReadAtOnce = 100;
+
+/// About how long a job is as JSON.
+std::size_t length_of(const JobDescription& job) {
+  std::size_t length = 600 + job.command.size() + job.directory.size() + job.output.size() +
+                       job.error.size() + 16 * job.spec.after.size();
+  for (const auto* pairs : {&job.labels, &job.parameters}) {
+    for (const auto& [key, value] : *pairs) {
+      length += key.size() + value.size() + 6;
+    }
+  }
+  return length;
+}
+
 /// Whether the process is stopped, by `berth pause` or by anybody else.
 bool is_stopped(pid_t pid) {
   if (pid <= 0) {
@@ -144,46 +160,66 @@ HttpResponse Daemon::list(const HttpRequest& request) {
   if (*after > 0) {
     query.after = JobCursor{JobId{static_cast<std::uint64_t>(*after)}, {}};
   }
-  query.limit = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostOnAPage));
-  const Result<JobPage> page = store_->list(query);
-  if (!page) {
-    return failed(page.error());
-  }
+  auto left = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostOnAPage));
   std::vector<JobReport> reports;
-  for (const JobRecord& record : page->jobs) {
-    reports.push_back(report(record));
-    if (record.phase == JobPhase::Queued) {
-      reports.back().expected_start = expected_start(record.id);
+  std::optional<JobId> next;
+  // Little by little, so that no more is read than fits on the page.
+  for (std::size_t length = 0; left > 0 && length < kPageBytes;) {
+    query.limit = std::min(left, kReadAtOnce);
+    const Result<JobPage> page = store_->list(query);
+    if (!page) {
+      return failed(page.error());
     }
+    next = page->next ? std::optional(page->next->id) : std::nullopt;
+    for (const JobRecord& record : page->jobs) {
+      if (length >= kPageBytes) {
+        next = reports.back().id;
+        break;
+      }
+      length += length_of(record.description);
+      reports.push_back(report(record));
+      if (record.phase == JobPhase::Queued) {
+        reports.back().expected_start = expected_start(record.id);
+      }
+    }
+    if (!page->next) {
+      break;
+    }
+    query.after = page->next;
+    left -= page->jobs.size();
   }
-  return json(to_json(reports, page->next ? std::optional(page->next->id) : std::nullopt));
+  return json(to_json(reports, next));
 }
 
-HttpResponse Daemon::show(JobId id, const Peer& peer) {
+void Daemon::show(Asked asked) {
+  answer(std::move(asked.reply), shown(asked.job, asked.request.peer));
+}
+
+HttpResponse Daemon::shown(JobId id, const Peer& peer) {
   const Result<JobRecord> record = store_->job(id);
   if (!record) {
     return failed(record.error());
   }
-  JobReport shown = report(*record);
+  JobReport full = report(*record);
   if (!may_change(peer, record->description.user)) {
-    shown.description.environment.clear();  // it may hold secrets
+    full.description.environment.clear();  // it may hold secrets
   }
   const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
   if (!attempts) {
     return failed(attempts.error());
   }
   for (const StoredAttempt& attempt : *attempts) {
-    shown.attempts.push_back(report_of(attempt));
+    full.attempts.push_back(report_of(attempt));
   }
   if (const Job* job = scheduler_->find(id); job != nullptr && job->waiting()) {
-    shown.expected_start = expected_start(id);
+    full.expected_start = expected_start(id);
     Explanation why = scheduler_->explain(id, now());
-    if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && shown.expected_start > 0) {
+    if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && full.expected_start > 0) {
       why.until = kNever;  // the same again, in other words
     }
-    shown.why = describe(why, now());
+    full.why = describe(why, now());
   }
-  return json(to_json(shown));
+  return json(to_json(full));
 }
 
 void Daemon::refresh_forecast() {

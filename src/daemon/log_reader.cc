@@ -18,7 +18,9 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kMostAtOnce = std::size_t{256} << 10;
+/// Nobody else is served while the lines of a tail are counted.
+constexpr std::uint64_t kFurthestTail = std::uint64_t{32} << 20;
 constexpr Duration kLongestWait = std::chrono::seconds(30);
 
 /// With the rights of the user whose job it is: a path that the user chose must not let a daemon
@@ -40,28 +42,28 @@ Fd open_as(const std::string& path, uid_t user) {
   return file;
 }
 
-/// Where the last `lines` lines begin.
+/// Where the last `lines` lines begin, as far as it looks back.
 std::uint64_t tail_offset(int file, std::uint64_t size, std::int64_t lines) {
   std::string block(std::size_t{64} * 1024, '\0');
-  std::uint64_t end = size;
-  bool last_byte = true;
-  while (end > 0) {
-    const std::uint64_t begin = end > block.size() ? end - block.size() : 0;
+  const std::uint64_t start = size > kFurthestTail ? size - kFurthestTail : 0;
+  // A newline at the very end closes the last line and opens none.
+  std::uint64_t end = size > 0 ? size - 1 : 0;
+  while (end > start) {
+    const std::uint64_t begin = std::max(start, end > block.size() ? end - block.size() : 0);
     const ssize_t got = ::pread(file, block.data(), static_cast<std::size_t>(end - begin),
                                 static_cast<off_t>(begin));
     if (got <= 0) {
       return begin;
     }
-    for (ssize_t i = got - 1; i >= 0; --i) {
-      // A newline at the very end closes the last line and opens none.
-      if (block[static_cast<std::size_t>(i)] == '\n' && !last_byte && --lines <= 0) {
-        return begin + static_cast<std::uint64_t>(i) + 1;
+    std::string_view text(block.data(), static_cast<std::size_t>(got));
+    for (std::size_t at; (at = text.rfind('\n')) != text.npos; text = text.substr(0, at)) {
+      if (--lines <= 0) {
+        return begin + at + 1;
       }
-      last_byte = false;
     }
     end = begin;
   }
-  return 0;
+  return start;
 }
 
 }  // namespace

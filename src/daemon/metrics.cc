@@ -15,9 +15,15 @@ class Page {
     name_ = name;
     text_ += fmt::format("# HELP berth_{0} {2}\n# TYPE berth_{0} {1}\n", name, type, help);
   }
+  using Label = std::pair<std::string_view, std::string_view>;
+
   void sample(double value) { text_ += fmt::format("berth_{} {}\n", name_, value); }
-  void sample(std::string_view label, std::string_view content, double value) {
-    text_ += fmt::format("berth_{}{{{}=\"{}\"}} {}\n", name_, label, escaped(content), value);
+  void sample(std::initializer_list<Label> labels, double value) {
+    std::vector<std::string> parts;
+    for (const auto& [name, content] : labels) {
+      parts.push_back(fmt::format("{}=\"{}\"", name, escaped(content)));
+    }
+    text_ += fmt::format("berth_{}{{{}}} {}\n", name_, fmt::join(parts, ","), value);
   }
   std::string take() { return std::move(text_); }
 
@@ -50,11 +56,11 @@ double resident_bytes() {
 
 }  // namespace
 
-std::string Daemon::metrics() const {
+HttpResponse Daemon::metrics(const HttpRequest&) {
   Page page;
   page.family("jobs", "gauge", "Jobs on record, by state.");
   for (std::size_t i = 0; i < kPhases; ++i) {
-    page.sample("state", phase_name(static_cast<JobPhase>(i)),
+    page.sample({{"state", phase_name(static_cast<JobPhase>(i))}},
                 static_cast<double>(store_->counts()[i]));
   }
   page.family("attempts_started_total", "counter", "Attempts that this daemon has started.");
@@ -62,7 +68,7 @@ std::string Daemon::metrics() const {
   page.family("jobs_ended_total", "counter", "Jobs that have ended under this daemon, by outcome.");
   for (std::size_t i = 0; i < kPhases; ++i) {
     if (const auto phase = static_cast<JobPhase>(i); !is_live(phase)) {
-      page.sample("outcome", phase_name(phase), static_cast<double>(ended_[i]));
+      page.sample({{"outcome", phase_name(phase)}}, static_cast<double>(ended_[i]));
     }
   }
   page.family("scheduler_paused", "gauge", "1 while nothing is started.");
@@ -76,7 +82,9 @@ std::string Daemon::metrics() const {
     page.family(name, "gauge", help);
     for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
       if (const std::optional<double> known = value(i); known && !device_states_[i].removed) {
-        page.sample("device", devices_.list()[i].spec.name, *known);
+        // A name may stand for several slots (--gpus 0,0), and a series must not come twice.
+        const std::string slot = std::to_string(i);
+        page.sample({{"device", devices_.list()[i].spec.name}, {"slot", slot}}, *known);
       }
     }
   };
@@ -111,7 +119,7 @@ std::string Daemon::metrics() const {
     const auto now = sample(i);
     return now && now->temperature ? Value(*now->temperature) : Value();
   });
-  return page.take();
+  return {200, "text/plain; version=0.0.4; charset=utf-8", page.take(), {}};
 }
 
 }  // namespace berth

@@ -38,7 +38,8 @@ std::string output_path(const std::string& pattern, JobId id, const JobDescripti
 }
 
 std::string describe_start_error(int error, StartStep step) {
-  const char* what = strerrordesc_np(error);
+  const char* known = strerrordesc_np(error);
+  const std::string what = known != nullptr ? known : fmt::format("error {}", error);
   switch (step) {
     case StartStep::User:
       return fmt::format("cannot become its user: {}", what);

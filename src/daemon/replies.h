@@ -18,6 +18,10 @@ inline HttpResponse not_found(std::string_view what) {
   return failed({ErrorCode::NotFound, fmt::format("there is no {}", what)});
 }
 
+inline HttpResponse not_yours() {
+  return failed({ErrorCode::Refused, "only the daemon's own user may do that"});
+}
+
 inline HttpResponse json(std::string body) {
   return {200, "application/json", std::move(body), {}};
 }

@@ -1,4 +1,4 @@
-// What clients ask of the daemon: which request goes where.
+// What every answer needs, and what clients ask of the daemon itself.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,92 +24,40 @@ bool Daemon::may_change(const Peer& peer, uid_t owner) const {
   return user == owner || user == 0 || user == ::getuid();
 }
 
-void Daemon::handle(HttpRequest request, Reply reply) {
-  const std::string path = request.path;
-  const bool get = request.method == "GET" || request.method == "HEAD";
-  const bool post = request.method == "POST";
-  constexpr std::string_view kJobs = "/v1/jobs/";
-  constexpr std::string_view kDevices = "/v1/devices/";
-  if (!get && !post) {
-    answer(std::move(reply), {405,
-                              "application/json",
-                              error_json({ErrorCode::Usage, "only GET and POST are known here"}),
-                              {{"Allow", "GET, HEAD, POST"}}});
-  } else if (path == "/v1/jobs") {
-    answer(std::move(reply), post ? submit(request) : list(request));
-  } else if (path.starts_with(kJobs)) {
-    handle_job(std::move(request), std::move(reply), std::string_view(path).substr(kJobs.size()));
-  } else if (path == "/v1/wait" && get) {
-    wait(request, std::move(reply));
-  } else if (path == "/v1/devices" && get) {
-    answer(std::move(reply), list_devices());
-  } else if (path.starts_with(kDevices) && post) {
-    answer(std::move(reply),
-           change_devices(request, std::string_view(path).substr(kDevices.size())));
-  } else if (path == "/v1/events" && get) {
-    after_commit([this, held = std::make_shared<Reply>(std::move(reply)),
-                  last = request.last_event_id] { events_->listen(std::move(*held), last); });
-  } else if (path == "/metrics" && get) {
-    answer(std::move(reply), {200, "text/plain; version=0.0.4; charset=utf-8", metrics(), {}});
-  } else if (!handle_daemon(request, reply)) {
-    answer(std::move(reply), not_found(path));
-  }
-}
+HttpResponse Daemon::pause(const HttpRequest& request) { return set_paused(request, true); }
+HttpResponse Daemon::resume(const HttpRequest& request) { return set_paused(request, false); }
 
-/// `rest` is what follows /v1/jobs/.
-void Daemon::handle_job(HttpRequest request, Reply reply, std::string_view rest) {
-  if (request.method == "POST") {
-    return command(std::move(request), std::move(reply), rest);
-  }
-  const std::size_t slash = std::min(rest.find('/'), rest.size());
-  const Result<std::int64_t> id = parse_integer(rest.substr(0, slash), "a job number");
-  if (!id || *id < 1) {
-    return answer(std::move(reply),
-                  failed(id ? Error{ErrorCode::Usage, "job numbers start at 1"} : id.error()));
-  }
-  const JobId job{static_cast<std::uint64_t>(*id)};
-  if (slash == rest.size()) {
-    answer(std::move(reply), show(job, request.peer));
-  } else if (rest.substr(slash) == "/log") {
-    read_log(request, std::move(reply), job);
-  } else {
-    answer(std::move(reply), not_found(request.path));
-  }
-}
-
-bool Daemon::handle_daemon(const HttpRequest& request, Reply& reply) {
-  const std::string& path = request.path;
-  if (path == "/v1/status" && request.method != "POST") {
-    answer(std::move(reply), status());
-    return true;
-  }
-  const bool pause = path == "/v1/daemon/pause";
-  if (request.method != "POST" ||
-      (!pause && path != "/v1/daemon/resume" && path != "/v1/daemon/stop")) {
-    return false;
-  }
+HttpResponse Daemon::set_paused(const HttpRequest& request, bool paused) {
   if (!may_change(request.peer, ::getuid())) {
-    answer(std::move(reply),
-           failed({ErrorCode::Refused, "only the daemon's own user may do that"}));
-  } else if (path == "/v1/daemon/stop") {
-    answer(std::move(reply), status());
-    after_commit([this] { loop_.stop(); });
-  } else {
-    if (pause) {
-      journal(Pause{}, now());
-      scheduler_->apply(Pause{});
-    } else {
-      journal(Resume{}, now());
-      scheduler_->apply(Resume{});
-    }
-    check(store_->set_setting("paused", pause ? "yes" : ""));
-    events_->announce("daemon", fmt::format(R"({{"paused":{}}})", pause));
-    answer(std::move(reply), status());
+    return not_yours();
   }
-  return true;
+  if (paused) {
+    journal(Pause{}, now());
+    scheduler_->apply(Pause{});
+  } else {
+    journal(Resume{}, now());
+    scheduler_->apply(Resume{});
+  }
+  check(store_->set_setting("paused", paused ? "yes" : ""));
+  events_->announce("daemon", fmt::format(R"({{"paused":{}}})", paused));
+  return status(request);
 }
 
-HttpResponse Daemon::status() const {
+HttpResponse Daemon::stop(const HttpRequest& request) {
+  if (!may_change(request.peer, ::getuid())) {
+    return not_yours();
+  }
+  after_commit([this] { loop_.stop(); });
+  return status(request);
+}
+
+void Daemon::listen(Asked asked) {
+  after_commit(
+      [this, held = std::make_shared<Reply>(std::move(asked.reply)),
+       last = std::move(asked.request.last_event_id)] { events_->listen(std::move(*held), last); });
+}
+
+HttpResponse Daemon::status(const HttpRequest&) {
   std::string counts;
   for (std::size_t i = 0; i < kPhases; ++i) {
     counts += fmt::format(R"({}"{}":{})", counts.empty() ? "" : ",",

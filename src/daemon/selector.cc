@@ -4,6 +4,7 @@
 #include <pwd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/units.h"
 
@@ -46,6 +47,7 @@ Result<bool> take_numbers(std::string_view word, JobFilter& filter) {
 
 Result<void> take_state(std::string_view value, JobFilter& filter) {
   std::vector<std::string> names;
+  const std::size_t before = filter.phases.size();
   for (std::size_t i = 0; i < kPhases; ++i) {
     const auto phase = static_cast<JobPhase>(i);
     names.emplace_back(phase_name(phase));
@@ -54,7 +56,7 @@ Result<void> take_state(std::string_view value, JobFilter& filter) {
       filter.phases.push_back(phase);
     }
   }
-  if (filter.phases.empty()) {
+  if (filter.phases.size() == before) {
     return fail(ErrorCode::Usage, fmt::format("there is no state '{}': say live, ended, {}", value,
                                               fmt::join(names, ", ")));
   }
@@ -63,9 +65,12 @@ Result<void> take_state(std::string_view value, JobFilter& filter) {
 
 Result<void> take_user(std::string_view value, JobFilter& filter) {
   if (is_number(value)) {
-    const Result<std::uint64_t> uid = parse_integer(value, "a user");
+    const Result<std::int64_t> uid = parse_integer(value, "a user");
     if (!uid) {
       return Failure(uid.error());
+    }
+    if (*uid >= std::numeric_limits<uid_t>::max()) {
+      return fail(ErrorCode::Usage, fmt::format("there is no user {}", value));
     }
     filter.user = static_cast<uid_t>(*uid);
     return {};
@@ -89,6 +94,10 @@ Result<void> set_once(Field& field, std::string_view value, std::string_view kin
 }
 
 Result<void> take(std::string_view word, JobFilter& filter) {
+  if (word.empty()) {
+    // As a name it would mean every job without one: a variable that is not set must not do that.
+    return fail(ErrorCode::Usage, "an empty word chooses no job (name= chooses those without one)");
+  }
   const Result<bool> numbers = take_numbers(word, filter);
   if (!numbers) {
     return Failure(numbers.error());

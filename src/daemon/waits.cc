@@ -9,11 +9,11 @@
 
 namespace berth {
 
-void Daemon::wait(const HttpRequest& request, Reply reply) {
-  const auto words = request.parameters("select");
+void Daemon::wait(Asked asked) {
+  const auto words = asked.request.parameters("select");
   Result<JobFilter> filter = parse_selector(words);
   if (!filter) {
-    return answer(std::move(reply), failed(filter.error()));
+    return answer(std::move(asked.reply), failed(filter.error()));
   }
   Waiter waiter;
   waiter.everything = words.empty();
@@ -25,7 +25,7 @@ void Daemon::wait(const HttpRequest& request, Reply reply) {
     for (bool more = true; more;) {
       const Result<JobPage> page = store_->list(query);
       if (!page) {
-        return answer(std::move(reply), failed(page.error()));
+        return answer(std::move(asked.reply), failed(page.error()));
       }
       for (const JobRecord& job : page->jobs) {
         ++found;
@@ -39,11 +39,11 @@ void Daemon::wait(const HttpRequest& request, Reply reply) {
       more = page->next.has_value();
     }
     if (found == 0) {
-      return answer(std::move(reply),
+      return answer(std::move(asked.reply),
                     failed({ErrorCode::NotFound, "there is no such job to wait for"}));
     }
   }
-  waiter.reply = std::move(reply);
+  waiter.reply = std::move(asked.reply);
   waiters_.push_back(std::move(waiter));
   after_commit([this] { settle_waiters(JobId{}, false); });
 }
@@ -63,7 +63,9 @@ void Daemon::settle_waiters(JobId ended, bool failed_job) {
   std::erase_if(waiters_, [](const Waiter& waiter) { return waiter.reply == nullptr; });
 }
 
-void Daemon::read_log(const HttpRequest& request, Reply reply, JobId id) {
+void Daemon::read_log(Asked asked) {
+  const HttpRequest& request = asked.request;
+  const JobId id = asked.job;
   const auto number = [&](std::string_view name, std::string_view otherwise) {
     return parse_integer(request.parameter(name).value_or(otherwise), name);
   };
@@ -72,20 +74,20 @@ void Daemon::read_log(const HttpRequest& request, Reply reply, JobId id) {
   const Result<std::int64_t> tail = number("tail", "-1");
   for (const auto* value : {&attempt, &offset, &tail}) {
     if (!*value) {
-      return answer(std::move(reply), failed(value->error()));
+      return answer(std::move(asked.reply), failed(value->error()));
     }
   }
   const Result<JobRecord> record = store_->job(id);
   if (!record) {
-    return answer(std::move(reply), failed(record.error()));
+    return answer(std::move(asked.reply), failed(record.error()));
   }
   if (!may_change(request.peer, record->description.user)) {
-    return answer(std::move(reply),
+    return answer(std::move(asked.reply),
                   failed({ErrorCode::Refused, fmt::format("job {} is another user's", id.value)}));
   }
   const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
   if (!attempts) {
-    return answer(std::move(reply), failed(attempts.error()));
+    return answer(std::move(asked.reply), failed(attempts.error()));
   }
   LogRequest wanted;
   wanted.job = id;
@@ -107,12 +109,12 @@ void Daemon::read_log(const HttpRequest& request, Reply reply, JobId id) {
     wanted.over = chosen->ending.has_value();
   } else if (!is_live(record->phase)) {
     return answer(
-        std::move(reply),
+        std::move(asked.reply),
         failed({ErrorCode::NotFound,
                 *attempt == 0 ? fmt::format("job {} never ran", id.value)
                               : fmt::format("job {} has had no attempt {}", id.value, *attempt)}));
   }
-  after_commit([this, held = std::make_shared<Reply>(std::move(reply)), wanted] {
+  after_commit([this, held = std::make_shared<Reply>(std::move(asked.reply)), wanted] {
     logs_.read(wanted, std::move(*held), now());
   });
 }

@@ -36,6 +36,7 @@ Result<void> LauncherLink::open() {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   if (pid == 0) {
+    ::setrlimit(RLIMIT_NOFILE, &open_files_);
     run_launcher({their_requests.get(), their_messages.get(), folder_, self.get(), boot_id_});
   }
   const int error = errno;

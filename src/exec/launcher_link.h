@@ -3,6 +3,8 @@
 // Receive::Closed.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <deque>
 #include <string>
@@ -17,7 +19,9 @@ namespace berth {
 class LauncherLink {
  public:
   /// `folder` is borrowed for good.
-  LauncherLink(int folder, std::string boot_id) : folder_(folder), boot_id_(std::move(boot_id)) {}
+  LauncherLink(int folder, std::string boot_id) : folder_(folder), boot_id_(std::move(boot_id)) {
+    ::getrlimit(RLIMIT_NOFILE, &open_files_);
+  }
   ~LauncherLink() { close(); }
   LauncherLink(const LauncherLink&) = delete;
   LauncherLink& operator=(const LauncherLink&) = delete;
@@ -44,6 +48,8 @@ class LauncherLink {
  private:
   int folder_;
   std::string boot_id_;
+  rlimit open_files_{};  // as it was for this process at first; what it allows itself later is not
+                         // for jobs, of which some rely on small descriptors
   Fd requests_;
   Fd messages_;
   Fd process_;

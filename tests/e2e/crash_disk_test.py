@@ -36,7 +36,8 @@ class FullDisk(DaemonCase):
         self.assertIn("trying again", daemon.stderr.readline())
         daemon.kill()
         submission.communicate(timeout=DEADLINE)
-        self.assertEqual(submission.returncode, 3)
+        # It was cut off, or came late and found the next daemon.
+        self.assertIn(submission.returncode, (0, 3))
         self.assertEqual(self.berth("submit", "--token", "t", "echo ran >> ledger"), "1\n")
         self.berth("wait", "1")
         self.assertEqual(self.read("ledger"), "ran\n")

@@ -53,11 +53,11 @@ class DaemonCase(unittest.TestCase):
 
     # --- the daemon
 
-    def start_daemon(self, failpoints="", answers=True, **options):
+    def start_daemon(self, failpoints="", answers=True, words=(), **options):
         """One in the foreground with these failpoints; it answers when this returns."""
         ready, told = os.pipe()
         daemon = subprocess.Popen(
-            [BERTH, "daemon", "run", "--gpus", self.devices, "--ready-fd", str(told)],
+            [BERTH, "daemon", "run", "--gpus", self.devices, "--ready-fd", str(told), *words],
             env=dict(self.env, BERTH_FAILPOINTS=failpoints), cwd=self.folder, pass_fds=[told],
             text=True, **options)
         self.addCleanup(self.end_process, daemon)
