@@ -19,6 +19,8 @@ namespace berth {
 namespace {
 
 constexpr Duration kCommitRetry = std::chrono::seconds(1);
+/// What nobody waits for is put on disk with the next thing that somebody waits for, or after this.
+constexpr Duration kCommitDelay = std::chrono::milliseconds(100);
 
 /// A description's environment with the changes made to it.
 std::vector<std::string> changed(std::vector<std::string> environment,
@@ -88,7 +90,11 @@ void Daemon::turn() {
     }
     release_locks();
   }
-  const bool eventful = !effects_.empty();
+  const bool eventful = !effects_.empty() || !launches_.empty();
+  if (!eventful && at < commit_due_) {
+    events_->flush();
+    return set_alarm();
+  }
   (void)(eventful && BERTH_FAILPOINT("daemon.before_commit"));
   const Result<void> committed = store_->commit();
   commit_failed_ = !committed;
@@ -99,6 +105,11 @@ void Daemon::turn() {
     return;
   }
   (void)(eventful && BERTH_FAILPOINT("daemon.after_commit"));
+  commit_due_ = kNever;
+  // Devices wait for these; clients and old files for the others.
+  for (const ShimLaunch& wanted : std::exchange(launches_, {})) {
+    launch(wanted);
+  }
   for (const std::function<void()>& effect : std::exchange(effects_, {})) {
     effect();
   }
@@ -108,13 +119,14 @@ void Daemon::turn() {
 }
 
 void Daemon::set_alarm() {
-  const Time wake = std::min(scheduler_->wake_at(), logs_.next_deadline());
+  const Time wake = std::min({scheduler_->wake_at(), logs_.next_deadline(), commit_due_});
   loop_.set_alarm(wake == kNever ? kForever : std::max(Duration{}, wake - now()), [] {});
 }
 
 /// What the scheduler is told is written down, so that its decisions can be replayed.
 void Daemon::journal(const JournalInput& input, Time at) {
   check(store_->append(at, input));
+  commit_due_ = std::min(commit_due_, at + kCommitDelay);
   told_ = true;
   forecast_stale_ = true;
 }
@@ -148,7 +160,7 @@ void Daemon::record(const StartJob& action, Time at) {
   ShimLaunch wanted = launch_for(action, *job, attempt);
   check(store_->begin_attempt(std::move(attempt)));
   events_->job_changed(action.job);
-  after_commit([this, wanted = std::move(wanted)] { launch(wanted); });
+  launches_.push_back(std::move(wanted));
 }
 
 ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
@@ -321,7 +333,7 @@ void Daemon::take_start(const AttemptStart& start, Time at) {
     telemetry_->job_started({start.job, start.pid});
   }
   events_->job_changed(start.job);
-  after_commit([this, id = start.job] { logs_.job_changed(id, false, now()); });
+  logs_.job_changed(start.job, false, at);
 }
 
 void Daemon::take_end(const AttemptEnd& end, Time at) {

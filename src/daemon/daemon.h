@@ -191,7 +191,9 @@ class Daemon {
   History history_;
   std::unique_ptr<HttpServer> server_;
   Fd signals_;
-  std::vector<std::function<void()>> effects_;  // of this turn, for when it is on disk
+  std::vector<ShimLaunch> launches_;            // of this turn, for when it is on disk
+  std::vector<std::function<void()>> effects_;  // likewise
+  Time commit_due_ = kNever;                    // what is not on disk yet must be by then
   std::vector<Waiter> waiters_;
   std::map<JobId, Active> active_;
   std::map<JobId, Time> forecast_;

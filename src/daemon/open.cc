@@ -323,7 +323,7 @@ Result<void> Daemon::start_again(const StartJob& start) {
   if (!job || !attempts || attempts->empty()) {
     return fail(ErrorCode::Io, fmt::format("the record of job {} is damaged", start.job.value));
   }
-  after_commit([this, wanted = launch_for(start, *job, attempts->back())] { launch(wanted); });
+  launches_.push_back(launch_for(start, *job, attempts->back()));
   return {};
 }
 

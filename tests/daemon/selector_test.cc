@@ -14,6 +14,9 @@ std::string text_of(const JobFilter& filter) {
   for (const IdRange& ids : filter.ids) {
     text += fmt::format("{}-{} ", ids.first.value, ids.last.value);
   }
+  for (const NamedJobs& named : filter.or_named) {
+    text += fmt::format("or:{}{} ", named.project ? *named.project + "/" : "", named.name);
+  }
   for (const JobPhase phase : filter.phases) {
     text += fmt::format("{} ", phase_name(phase));
   }
@@ -52,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
         SelectorCase{"numbers_widen", {"1", "3-4", "1"}, "1-1 3-4 1-1"},
         SelectorCase{"largest", {"9223372036854775807"}, "9223372036854775807-9223372036854775807"},
         SelectorCase{"name", {"train*"}, "name:train*"},
-        SelectorCase{"names_widen", {"a", "name=b"}, "name:a name:b"},
+        SelectorCase{"names_widen", {"a", "v/b", "5"}, "5-5 or:a or:v/b"},
+        SelectorCase{"a_key_narrows", {"a", "c", "name=b"}, "or:a or:c name:b"},
         SelectorCase{"a_name_of_digits", {"name=12"}, "name:12"},
         SelectorCase{"almost_a_range", {"3-x"}, "name:3-x"},
         SelectorCase{"half_a_range", {"3-"}, "name:3-"},
@@ -76,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         SelectorCase{"user_by_name", {"user=root"}, "user:0"},
         SelectorCase{"all_kinds",
                      {"1-9", "state=failed", "n", "project=p", "sweep=s", "user=0", "label=a=b"},
-                     "1-9 failed name:n label:a:b project:p sweep:s user:0"}),
+                     "1-9 or:n failed label:a:b project:p sweep:s user:0"}),
     [](const auto& row) { return row.param.name; });
 
 struct WrongSelector {
@@ -114,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongSelector{"unknown_user", {"user=no such user"}, "no user"},
         WrongSelector{"no_user", {"user="}, "no user"},
         WrongSelector{"user_too_large", {"user=4294967296"}, "user"},
-        WrongSelector{"two_projects", {"a/x", "project=b"}, "only one project"},
+        WrongSelector{"two_projects", {"project=a", "project=b"}, "only one project"},
         WrongSelector{"twice_no_project", {"project=", "project=b"}, "only one project"},
         WrongSelector{"two_sweeps", {"sweep=a", "sweep=b"}, "only one sweep"}),
     [](const auto& row) { return row.param.name; });
