@@ -155,7 +155,8 @@ def loop(berth, count=500, rounds=5):
 
 
 def next_starts(daemon, count):
-    """Gaps between the end of a job and the start of the next, as the jobs themselves see them."""
+    """Gaps between the last thing that a job does and the first that the next does, in ms. They
+    hold the end of a shell and the start of another beside what the daemon does."""
     stamps = daemon.folder.name + "/stamps"
     clock = daemon.folder.name + "/clock"
     with open(clock + ".c", "w") as file:
@@ -166,7 +167,7 @@ def next_starts(daemon, count):
                    ' int k = snprintf(b, 64, "%lld\\n", t.tv_sec * 1000000000LL + t.tv_nsec);'
                    ' return write(f, b, k) != k || n < 2; }\n')
     subprocess.run(["cc", "-O2", "-o", clock, clock + ".c"], check=True)
-    daemon.run("submit", "--priority", "-1000", "--array", str(count), f"{clock} {stamps}")
+    daemon.run("submit", "--priority", "-1000", "--array", str(count), f"{clock} {stamps}; {clock} {stamps}")
     daemon.run("daemon", "resume")
     first = daemon.status()["jobs"]["queued"]
     while True:
@@ -175,12 +176,12 @@ def next_starts(daemon, count):
                 times = [int(line) for line in file]
         except FileNotFoundError:
             times = []
-        if len(times) >= count:
+        if len(times) >= 2 * count:
             break
         time.sleep(0.05)
     daemon.run("daemon", "pause")
     assert first > 0
-    return [(b - a) / 1e6 for a, b in zip(times, times[1:])]
+    return [(b - a) / 1e6 for a, b in zip(times[1::2], times[2::2])]
 
 
 def million(berth, count):
@@ -202,11 +203,11 @@ def million(berth, count):
     daemon.run("daemon", "start")
     restart = time.monotonic() - begin
     queued = daemon.status()["jobs"]["queued"]
-    assert queued >= count, queued
+    assert queued >= count - 1, queued  # one may have started before the pause
     daemon.close()
     print(f"{count:,} queued: berth queue {statistics.median(lists):.0f} ms (aim: 50), next start "
-          f"{statistics.median(gaps):.2f} ms after a start before it, whole cycle of a job "
-          f"(p99 {sorted(gaps)[int(len(gaps) * .99)]:.2f}; aim: 2 from end to start), restart "
+          f"{statistics.median(gaps):.2f} ms after the end before it "
+          f"(p99 {sorted(gaps)[int(len(gaps) * .99)]:.2f}; aim: 2), restart "
           f"{restart:.1f} s (aim: 5), {(full - empty) / count:.0f} bytes of memory each "
           f"(aim: 1,024)")
 

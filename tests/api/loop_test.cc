@@ -4,6 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -32,6 +34,19 @@ TEST(Loop, CommitsOncePerBatch) {
   loop.post([&] { loop.stop(); });
   loop.run([&] { seen.push_back(calls); });
   EXPECT_EQ(seen, std::vector<int>{100});
+}
+
+TEST(Loop, AnAlarmThatEachTurnRenewsDoesNotWakeIt) {
+  using Clock = std::chrono::steady_clock;
+  Loop loop;
+  int turns = 0;
+  const Clock::time_point end = Clock::now() + std::chrono::milliseconds(20);
+  loop.post([] {});
+  loop.run([&] {
+    ++turns;
+    loop.set_alarm(std::max<Duration>(end - Clock::now(), Duration(0)), [&] { loop.stop(); });
+  });
+  EXPECT_LE(turns, 6);  // it would be thousands
 }
 
 TEST(Loop, AFloodDoesNotPutTheCommitOff) {
