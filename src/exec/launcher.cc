@@ -51,8 +51,12 @@ void take_signals() {
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
-  for (int number = 1; number < NSIG; ++number) {
-    ::signal(number, SIG_DFL);
+  // The library does not let go of the two that it uses itself, and whoever started the daemon may
+  // have ignored them, too. All zeros is "default" to the kernel.
+  const long default_action[4] = {};
+  constexpr long kSetSize = 8;
+  for (int number = 1; number <= 64; ++number) {
+    ::syscall(SYS_rt_sigaction, number, default_action, nullptr, kSetSize);
   }
   // Shims leave no zombies: how a shim ended says nothing, its record does.
   ::signal(SIGCHLD, SIG_IGN);
