@@ -167,20 +167,13 @@ def next_starts(daemon, count):
                    ' int k = snprintf(b, 64, "%lld\\n", t.tv_sec * 1000000000LL + t.tv_nsec);'
                    ' return write(f, b, k) != k || n < 2; }\n')
     subprocess.run(["cc", "-O2", "-o", clock, clock + ".c"], check=True)
-    daemon.run("submit", "--priority", "-1000", "--array", str(count), f"{clock} {stamps}; {clock} {stamps}")
+    jobs = daemon.run("submit", "--priority", "-1000", "--array", str(count),
+                      f"{clock} {stamps}; {clock} {stamps}").strip()
     daemon.run("daemon", "resume")
-    first = daemon.status()["jobs"]["queued"]
-    while True:
-        try:
-            with open(stamps) as file:
-                times = [int(line) for line in file]
-        except FileNotFoundError:
-            times = []
-        if len(times) >= 2 * count:
-            break
-        time.sleep(0.05)
+    daemon.run("wait", jobs)
     daemon.run("daemon", "pause")
-    assert first > 0
+    with open(stamps) as file:
+        times = [int(line) for line in file]
     return [(b - a) / 1e6 for a, b in zip(times[1::2], times[2::2])]
 
 

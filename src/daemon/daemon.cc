@@ -154,7 +154,6 @@ void Daemon::record(const StartJob& action, Time at) {
   attempt.stderr_path = output_path(description.error, job->id, description);
   Active& active = active_[action.job];
   active.recipe = recipe_of(description);
-  active.user = description.user;
   active.warning_signal = description.warning_signal;
   active.gpus = static_cast<int>(action.devices.size());
   ShimLaunch wanted = launch_for(action, *job, attempt);

@@ -44,7 +44,6 @@ class Daemon {
   /// What is known of an attempt while it has devices.
   struct Active {
     std::string recipe;
-    uid_t user = 0;
     int warning_signal = 0;
     pid_t pid = 0;
     int gpus = 0;

@@ -294,7 +294,6 @@ Result<void> Daemon::restore() {
     const auto start = running.find(id);
     Active& active = active_[id];
     active.recipe = recipe_of(job->description);
-    active.user = job->description.user;
     active.warning_signal = job->description.warning_signal;
     active.pid = start == running.end() ? 0 : start->second.pid;
     active.gpus = static_cast<int>(scheduler_->find(id)->lease()->size());

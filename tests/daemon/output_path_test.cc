@@ -20,7 +20,7 @@ TEST_P(OutputPaths, AreFilledIn) {
   JobDescription job;
   job.name = "train %j";
   job.project = "vision";
-  job.directory = "/work";
+  job.directory = "/home/ann";
   job.array_index = 4;
   EXPECT_EQ(output_path(GetParam().pattern, JobId{12}, job), GetParam().path);
 }
@@ -28,23 +28,23 @@ TEST_P(OutputPaths, AreFilledIn) {
 INSTANTIATE_TEST_SUITE_P(
     Daemon, OutputPaths,
     ::testing::Values(PatternCase{"none", "", ""}, PatternCase{"absolute", "/tmp/x", "/tmp/x"},
-                      PatternCase{"relative", "x.log", "/work/x.log"},
-                      PatternCase{"relative_folder", "../a/b", "/work/../a/b"},
-                      PatternCase{"number", "%j.log", "/work/12.log"},
-                      PatternCase{"index", "%j_%a", "/work/12_4"},
+                      PatternCase{"relative", "x.log", "/home/ann/x.log"},
+                      PatternCase{"relative_folder", "../a/b", "/home/ann/../a/b"},
+                      PatternCase{"number", "%j.log", "/home/ann/12.log"},
+                      PatternCase{"index", "%j_%a", "/home/ann/12_4"},
                       PatternCase{"project", "/logs/%p/%j", "/logs/vision/12"},
-                      PatternCase{"a_name_is_not_filled_in_again", "%n", "/work/train %j"},
-                      PatternCase{"percent", "100%%", "/work/100%"},
-                      PatternCase{"percent_then_letter", "%%j", "/work/%j"},
-                      PatternCase{"unknown", "%x%J", "/work/%x%J"},
-                      PatternCase{"at_the_end", "a%", "/work/a%"},
-                      PatternCase{"twice", "%j%j", "/work/1212"}),
+                      PatternCase{"a_name_is_not_filled_in_again", "%n", "/home/ann/train %j"},
+                      PatternCase{"percent", "100%%", "/home/ann/100%"},
+                      PatternCase{"percent_then_letter", "%%j", "/home/ann/%j"},
+                      PatternCase{"unknown", "%x%J", "/home/ann/%x%J"},
+                      PatternCase{"at_the_end", "a%", "/home/ann/a%"},
+                      PatternCase{"twice", "%j%j", "/home/ann/1212"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(OutputPath, WhatIsNotThereIsEmptyOrZero) {
   JobDescription job;
-  job.directory = "/work";
-  EXPECT_EQ(output_path("%p-%n-%a", JobId{1}, job), "/work/--0");
+  job.directory = "/home/ann";
+  EXPECT_EQ(output_path("%p-%n-%a", JobId{1}, job), "/home/ann/--0");
 }
 
 struct StartErrorCase {
