@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <utility>
 
 #include "base/failpoint.h"
 #include "base/paths.h"
@@ -62,7 +63,7 @@ std::optional<EndRecord> AttemptFolder::read_end(const AttemptName& name) const 
     // A shim that was killed before it could rename the file has told the truth nevertheless.
     text = read(record_name(name));
   }
-  return text ? parse_end_record(*text) : std::nullopt;
+  return text ? parse_end_record(*text, name) : std::nullopt;
 }
 
 bool AttemptFolder::exists(const std::string& file) const {
@@ -82,7 +83,7 @@ Verdict AttemptFolder::judge(const AttemptName& name) const {
     return verdict;
   }
   if (text) {
-    verdict.record = parse_attempt_record(*text);
+    verdict.record = parse_attempt_record(*text, name);
   }
   const bool torn = !verdict.record;
   const bool held = locked(name);
@@ -142,11 +143,31 @@ void AttemptFolder::signal_holders(const AttemptName& name, int signal) const {
   }
 }
 
-void AttemptFolder::remove(const AttemptName& name) const {
+void AttemptFolder::give_up(const AttemptName& name) {
   // The end goes last: an attempt without one would look lost.
   ::unlinkat(directory_.get(), record_name(name).c_str(), 0);
   (void)BERTH_FAILPOINT("runner.between_removals");
-  ::unlinkat(directory_.get(), record_name(name, ".exit").c_str(), 0);
+  constexpr std::size_t kMostSpares = 64;
+  if (spares_.size() < kMostSpares) {
+    spares_.push_back(record_name(name, ".exit"));
+  } else {
+    ::unlinkat(directory_.get(), record_name(name, ".exit").c_str(), 0);
+  }
+}
+
+void AttemptFolder::remove_spares() {
+  for (const std::string& file : std::exchange(spares_, {})) {
+    ::unlinkat(directory_.get(), file.c_str(), 0);
+  }
+}
+
+std::string AttemptFolder::take_spare() {
+  if (spares_.empty()) {
+    return "";
+  }
+  std::string file = std::move(spares_.back());
+  spares_.pop_back();
+  return file;
 }
 
 }  // namespace berth

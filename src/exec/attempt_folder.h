@@ -41,7 +41,11 @@ class AttemptFolder {
   Verdict judge(const AttemptName& name) const;
   /// Ends what is left of an attempt whose shim is gone: all that still hold its lock, and below.
   void signal_holders(const AttemptName& name, int signal) const;
-  void remove(const AttemptName& name) const;
+  /// Nobody needs the attempt's file any more. It stays for a while, for take_spare().
+  void give_up(const AttemptName& name);
+  /// A file that was given up, for a shim to use again; empty where there is none.
+  std::string take_spare();
+  void remove_spares();
 
  private:
   AttemptFolder() = default;
@@ -53,6 +57,7 @@ class AttemptFolder {
 
   std::string path_;
   std::string boot_id_;
+  std::vector<std::string> spares_;
   Fd directory_;
 };
 

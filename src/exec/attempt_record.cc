@@ -11,15 +11,14 @@
 namespace berth {
 namespace {
 
-// "berth-attempt1 PID FIRST LAST SHIM FIRST LAST BOOT CGROUP CHECKSUM\n"; numbers are zero-padded,
-// so that they can be filled in later.
-constexpr std::string_view kAttemptMagic = "berth-attempt1";
-constexpr std::string_view kEndMagic = "berth-exit1";
+// "berth-attempt2 NAME PID FIRST LAST SHIM FIRST LAST BOOT CGROUP CHECKSUM\n"; numbers are
+// zero-padded, so that they can be filled in later.
+constexpr std::string_view kAttemptMagic = "berth-attempt2";
+constexpr std::string_view kEndMagic = "berth-exit2";
+constexpr std::size_t kLongestName = 20 + 1 + 5;
 constexpr std::size_t kPidWidth = 10;
 constexpr std::size_t kTickWidth = 20;
 constexpr std::size_t kIdentityWidth = kPidWidth + 1 + kTickWidth + 1 + kTickWidth;
-constexpr std::size_t kJobAt = kAttemptMagic.size() + 1;
-constexpr std::size_t kShimAt = kJobAt + kIdentityWidth + 1;
 constexpr std::size_t kChecksumWidth = 16;
 constexpr std::size_t kTailSize = kChecksumWidth + 1;  // with the newline
 
@@ -113,45 +112,54 @@ std::optional<AttemptName> parse_record_name(std::string_view file, std::string_
   return name;
 }
 
-UnbornRecord::UnbornRecord(const std::string& boot_id, const std::string& cgroup)
-    : text_(fmt::format("{} {:010} {:020} {:020} {:010} {:020} {:020} {} {} {:016}\n",
-                        kAttemptMagic, 0, 0, 0, 0, 0, 0, boot_id, cgroup, 0)),
+UnbornRecord::UnbornRecord(const AttemptName& name, const std::string& boot_id,
+                           const std::string& cgroup)
+    : text_(fmt::format("{} {} {:010} {:020} {:020} {:010} {:020} {:020} {} {} {:016}\n",
+                        kAttemptMagic, record_name(name), 0, 0, 0, 0, 0, 0, boot_id, cgroup, 0)),
       start_(text_.data()),
-      size_(text_.size()) {}
+      size_(text_.size()),
+      job_(start_ + kAttemptMagic.size() + 1 + record_name(name).size() + 1),
+      shim_(job_ + kIdentityWidth + 1) {}
 
-void UnbornRecord::set_shim(const ProcessIdentity& shim) { put_identity(start_ + kShimAt, shim); }
+void UnbornRecord::set_shim(const ProcessIdentity& shim) { put_identity(shim_, shim); }
 
 void UnbornRecord::born_after(std::uint64_t first_tick) {
-  put_decimal(start_ + kJobAt + kPidWidth + 1, kTickWidth, first_tick);
+  put_decimal(job_ + kPidWidth + 1, kTickWidth, first_tick);
 }
 
 void UnbornRecord::seal(pid_t job, std::uint64_t last_tick) {
-  put_decimal(start_ + kJobAt, kPidWidth, static_cast<std::uint64_t>(job));
-  put_decimal(start_ + kJobAt + kPidWidth + 1 + kTickWidth + 1, kTickWidth, last_tick);
+  put_decimal(job_, kPidWidth, static_cast<std::uint64_t>(job));
+  put_decimal(job_ + kPidWidth + 1 + kTickWidth + 1, kTickWidth, last_tick);
   put_checksum(start_, size_);
 }
 
-std::optional<AttemptRecord> parse_attempt_record(std::string_view text) {
+std::optional<AttemptRecord> parse_attempt_record(std::string_view text, const AttemptName& name) {
   text = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
-  const std::vector<std::string_view> words = words_of(text, kAttemptMagic, 9);
+  const std::vector<std::string_view> words = words_of(text, kAttemptMagic, 10);
   AttemptRecord record;
-  if (words.empty() || !read(words[1], record.job.pid) || !read(words[2], record.job.first_tick) ||
-      !read(words[3], record.job.last_tick) || !read(words[4], record.shim.pid) ||
-      !read(words[5], record.shim.first_tick) || !read(words[6], record.shim.last_tick)) {
+  if (words.empty() || words[1] != record_name(name) || !read(words[2], record.job.pid) ||
+      !read(words[3], record.job.first_tick) || !read(words[4], record.job.last_tick) ||
+      !read(words[5], record.shim.pid) || !read(words[6], record.shim.first_tick) ||
+      !read(words[7], record.shim.last_tick)) {
     return std::nullopt;
   }
-  record.boot_id = words[7];
-  record.cgroup = words[8];
+  record.boot_id = words[8];
+  record.cgroup = words[9];
   return record;
 }
 
-EndLine::EndLine(const EndRecord& record) {
+EndLine::EndLine(std::string_view name, const EndRecord& record) {
   for (const char letter : kEndMagic) {
+    text_[size_++] = letter;
+  }
+  text_[size_++] = ' ';
+  for (const char letter : name.substr(0, kLongestName)) {
     text_[size_++] = letter;
   }
   const std::int64_t fields[] = {record.code, record.signal, record.start_error,
                                  static_cast<int>(record.start_step), record.ended_at};
-  static_assert(kEndMagic.size() + std::size(fields) * (1 + kTickWidth) + 1 + kTailSize <=
+  static_assert(kEndMagic.size() + 1 + kLongestName + std::size(fields) * (1 + kTickWidth) + 1 +
+                    kTailSize <=
                 kCapacity);
   for (const std::int64_t field : fields) {
     text_[size_++] = ' ';
@@ -164,14 +172,17 @@ EndLine::EndLine(const EndRecord& record) {
   put_checksum(text_, size_);
 }
 
-std::optional<EndRecord> parse_end_record(std::string_view text) {
-  text.remove_prefix(std::min(text.rfind(kEndMagic), text.size()));
-  const std::vector<std::string_view> words = words_of(text, kEndMagic, 6);
+std::optional<EndRecord> parse_end_record(std::string_view text, const AttemptName& name) {
+  text.remove_prefix(
+      std::min(text.rfind(fmt::format("{} {} ", kEndMagic, record_name(name))), text.size()));
+  // An older and longer end of another attempt may show behind it.
+  text = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  const std::vector<std::string_view> words = words_of(text, kEndMagic, 7);
   EndRecord record;
   int step = 0;
-  if (words.empty() || !read(words[1], record.code) || !read(words[2], record.signal) ||
-      !read(words[3], record.start_error) || !read(words[4], step) ||
-      !read(words[5], record.ended_at) || step < 0 || step > static_cast<int>(StartStep::Device)) {
+  if (words.empty() || !read(words[2], record.code) || !read(words[3], record.signal) ||
+      !read(words[4], record.start_error) || !read(words[5], step) ||
+      !read(words[6], record.ended_at) || step < 0 || step > static_cast<int>(StartStep::Device)) {
     return std::nullopt;
   }
   record.start_step = static_cast<StartStep>(step);

@@ -1,14 +1,17 @@
 // What a shim writes down of an attempt, in the folder of a ShimRunner: one file of one or two
 // lines.
 //
-//   JOB.ATTEMPT        who runs it. Made with O_EXCL, so that it cannot run twice. The line is
-//   written
-//                      before the command starts: without a whole line, it has not.
+//   JOB.ATTEMPT        who runs it. The name is given once, so that it cannot run twice. The line
+//   is
+//                      written before the command starts: without a whole line, it has not.
 //   JOB.ATTEMPT.exit   the same file under its last name, once the second line tells how it ended.
 //                      Written, synced where it must be, then renamed. The end takes no more room
 //                      than the file has already, so that a full disk seldom stands in its way.
 //
-// Both lines end in a checksum. What does not fit its checksum is never believed.
+// Both lines name the attempt and end in a checksum: what does not fit is never believed. So the
+// file of an attempt that is over can serve another as it is. (ext4 looks at every file that was
+// deleted in the last seconds before it makes a new one: a file per job would cost more than the
+// job.)
 #pragma once
 
 #include <cstddef>
@@ -46,7 +49,7 @@ struct AttemptRecord {
 /// between clone and exec: nobody else can do that early enough without making the child wait.
 class UnbornRecord {
  public:
-  UnbornRecord(const std::string& boot_id, const std::string& cgroup);
+  UnbornRecord(const AttemptName& name, const std::string& boot_id, const std::string& cgroup);
   UnbornRecord(const UnbornRecord&) = delete;
   UnbornRecord& operator=(const UnbornRecord&) = delete;
 
@@ -63,10 +66,12 @@ class UnbornRecord {
   std::string text_;
   char* start_;
   std::size_t size_;
+  char* job_;   // where its identity goes
+  char* shim_;  // likewise
 };
 
-/// The first line of `text`; nothing where it is torn.
-std::optional<AttemptRecord> parse_attempt_record(std::string_view text);
+/// The first line of `text`; nothing where it is torn or another attempt's.
+std::optional<AttemptRecord> parse_attempt_record(std::string_view text, const AttemptName& name);
 
 /// The step of a start that failed, for a message that a user can act on.
 enum class StartStep { None, Fork, Record, User, Directory, Output, ErrorOutput, Command, Device };
@@ -84,17 +89,18 @@ struct EndRecord {
 /// The line of an end, made without the library: a shim that touches little memory costs little.
 class EndLine {
  public:
-  BERTH_UNSANITIZED explicit EndLine(const EndRecord& record);
+  /// `name` as record_name() gives it.
+  BERTH_UNSANITIZED EndLine(std::string_view name, const EndRecord& record);
   const char* data() const { return text_; }
   std::size_t size() const { return size_; }
 
  private:
-  static constexpr std::size_t kCapacity = 192;
+  static constexpr std::size_t kCapacity = 224;
   char text_[kCapacity];
   std::size_t size_ = 0;
 };
 
-/// The end at the end of `text`; nothing where it is torn.
-std::optional<EndRecord> parse_end_record(std::string_view text);
+/// The end in `text`; nothing where it is torn or another attempt's.
+std::optional<EndRecord> parse_end_record(std::string_view text, const AttemptName& name);
 
 }  // namespace berth

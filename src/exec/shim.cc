@@ -41,10 +41,10 @@ pid_t raw_wait(int* status, int options) {
   return static_cast<pid_t>(raw_syscall(SYS_wait4, -1, raw_address(status), options, 0));
 }
 
-int raw_openat(const std::string& file, int flags) {
+int raw_openat(const char* file, int flags) {
   constexpr long kMode = 0600;
   return static_cast<int>(
-      raw_syscall(SYS_openat, kFolderFd, raw_address(file.c_str()), flags | O_CLOEXEC, kMode));
+      raw_syscall(SYS_openat, kFolderFd, raw_address(file), flags | O_CLOEXEC, kMode));
 }
 
 void raw_close(int fd) { raw_syscall(SYS_close, fd); }
@@ -89,7 +89,7 @@ Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id)
       stack_(stack),
       file_(record_name(request_.name)),
       end_file_(file_ + ".exit"),
-      setup_(boot_id, request_.cgroup) {
+      setup_(request_.name, boot_id, request_.cgroup) {
   setup_.tick_length = nanoseconds_per_tick();
   setup_.directory = request_.directory;
   setup_.stdout_path = request_.stdout_path;
@@ -176,12 +176,15 @@ int Shim::create_file() {
   if (const int error = BERTH_FAILPOINT("shim.create")) {
     return error;
   }
-  record_ = raw_openat(file_, O_WRONLY | O_CREAT | O_EXCL);
-  if (record_ < 0) {
-    return -record_;
+  long failed = take_spare_file();
+  if (failed == -ENOENT) {
+    record_ = raw_openat(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL);
+    lock_ = record_ < 0 ? record_ : raw_openat(file_.c_str(), O_RDONLY);
+    failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
   }
-  lock_ = raw_openat(file_, O_RDONLY);
-  long failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
+  if (record_ < 0 || failed == -EEXIST) {
+    return static_cast<int>(-failed);
+  }
   // An attempt that has ended has given its first name away.
   if (raw_syscall(SYS_faccessat, kFolderFd, raw_address(end_file_.c_str()), F_OK) == 0) {
     failed = -EEXIST;
@@ -191,6 +194,30 @@ int Shim::create_file() {
     return static_cast<int>(-failed);
   }
   return 0;
+}
+
+/// Gives the file of an attempt that is over the name of this one. What is in it is another's and
+/// will not be believed. -ENOENT: there is none to be had.
+long Shim::take_spare_file() {
+  if (request_.spare_file[0] == '\0') {
+    return -ENOENT;
+  }
+  record_ = raw_openat(request_.spare_file, O_WRONLY);
+  lock_ = record_ < 0 ? -1 : raw_openat(request_.spare_file, O_RDONLY);
+  long done = lock_ < 0 ? -ENOENT : raw_syscall(SYS_flock, lock_, LOCK_EX | LOCK_NB);
+  if (done < 0) {
+    // What is left of its job still holds the lock.
+    ::unlinkat(kFolderFd, request_.spare_file, 0);
+    done = -ENOENT;
+  } else {
+    done = raw_syscall(SYS_renameat2, kFolderFd, raw_address(request_.spare_file), kFolderFd,
+                       raw_address(file_.c_str()), RENAME_NOREPLACE);
+  }
+  if (done < 0) {
+    raw_close(record_);
+    raw_close(lock_);
+  }
+  return done;
 }
 
 bool Shim::start() {
@@ -309,7 +336,7 @@ void Shim::end_leftovers() {
 /// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt
 /// counts as running.
 void Shim::write_end() {
-  const EndLine line(end_);
+  const EndLine line(file_, end_);
   constexpr long kLongestPause = 5'000'000'000;
   for (long pause = 10'000'000; !try_write_end(line); pause = std::min(2 * pause, kLongestPause)) {
     const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};

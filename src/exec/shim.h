@@ -46,6 +46,7 @@ class Shim {
   void look_up_user();
   int lock_devices();
   int create_file();
+  long take_spare_file();
   bool start();
   void tell(ShimMessage::Kind kind, pid_t pid, int error, StartStep step = StartStep::None);
   void leave_nursery();

@@ -31,7 +31,8 @@ struct UserIdentity {
 };
 
 struct ChildSetup {
-  ChildSetup(const std::string& boot_id, const std::string& cgroup) : record(boot_id, cgroup) {}
+  ChildSetup(const AttemptName& name, const std::string& boot_id, const std::string& cgroup)
+      : record(name, boot_id, cgroup) {}
 
   UnbornRecord record;
   std::uint64_t tick_length = 1;

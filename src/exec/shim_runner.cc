@@ -44,6 +44,8 @@ class FolderShimRunner final : public ShimRunner {
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
         news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
+  ~FolderShimRunner() override { folder_.remove_spares(); }
+
   Result<void> open(std::chrono::milliseconds patience) {
     if (!epoll_ || !news_) {
       return fail_errno("cannot open what running jobs takes", errno);
@@ -164,7 +166,8 @@ Result<void> FolderShimRunner::start(const ShimLaunch& launch) {
   }
   const std::uint64_t serial = next_serial_++;
   Result<std::string> request = encode_request(
-      launch, serial, attempt.cgroup != nullptr ? attempt.cgroup->path() : std::string());
+      launch, serial, attempt.cgroup != nullptr ? attempt.cgroup->path() : std::string(),
+      folder_.take_spare());
   if (!request) {
     if (attempt.cgroup != nullptr) {
       cgroups_->give_back(std::move(attempt.cgroup));
@@ -465,7 +468,7 @@ void FolderShimRunner::replace_launcher() {
 void FolderShimRunner::forget(JobId job, std::uint16_t attempt) {
   const auto serial = serials_.find(job.value);
   if (serial == serials_.end() || attempts_.at(serial->second).name.attempt != attempt) {
-    folder_.remove({job, attempt});
+    folder_.give_up({job, attempt});
   }
 }
 

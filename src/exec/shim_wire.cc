@@ -26,7 +26,7 @@ struct RequestHeader {
 }  // namespace
 
 Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t serial,
-                                   const std::string& cgroup) {
+                                   const std::string& cgroup, const std::string& spare_file) {
   std::string bytes(sizeof(RequestHeader), '\0');
   bool clean = true;
   const auto add = [&](const std::string& text) {
@@ -40,6 +40,7 @@ Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t seria
   add(launch.stdout_path);
   add(launch.stderr_path);
   add(cgroup);
+  add(spare_file);
   for (const std::string& variable : launch.environment) {
     add(variable);
   }
@@ -95,6 +96,7 @@ ShimRequest decode_request(char* bytes) {
   request.stdout_path = take();
   request.stderr_path = take();
   request.cgroup = take();
+  request.spare_file = take();
   request.environment.reserve(header.variables + 1);
   for (std::uint32_t i = 0; i < header.variables; ++i) {
     request.environment.push_back(take());

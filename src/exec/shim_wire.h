@@ -30,6 +30,7 @@ struct ShimRequest {
   char* stdout_path = nullptr;
   char* stderr_path = nullptr;
   char* cgroup = nullptr;
+  char* spare_file = nullptr;      // of an attempt that is over, or empty
   std::vector<char*> environment;  // null-terminated
   std::vector<char*> locks;
 };
@@ -37,7 +38,7 @@ struct ShimRequest {
 /// Refuses what cannot be passed on to a program: strings with null characters, and sizes beyond
 /// reason.
 Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t serial,
-                                   const std::string& cgroup);
+                                   const std::string& cgroup, const std::string& spare_file);
 
 /// The size of the request at the start of `bytes`, nothing while its length is incomplete.
 std::optional<std::size_t> request_size(std::string_view bytes);

@@ -1,6 +1,7 @@
 #include "store/group.h"
 
 #include "base/failpoint.h"
+#include "store/change_coding.h"
 
 namespace berth {
 namespace {
@@ -25,11 +26,49 @@ Result<void> Group::add(Change change) {
   return {};
 }
 
+Result<void> Group::recover() {
+  for (const std::string& entry : log_.recover(committed_.redone)) {
+    std::optional<std::vector<Change>> changes = decode_changes(entry);
+    if (!changes) {
+      return fail(ErrorCode::Refused, "its redo log makes no sense");
+    }
+    for (Change& change : *changes) {
+      // One that is wrong in itself was so then, too.
+      (void)add(std::move(change)).has_value();
+    }
+    ++logged_number_;
+  }
+  logged_ = changes_.size();
+  return {};
+}
+
 Result<void> Group::commit() {
-  if (changes_.empty()) {
+  if (changes_.size() == logged_) {
     return {};
   }
-  Result<void> done = try_commit();
+  if (const int error = BERTH_FAILPOINT("store.commit")) {
+    return fail_errno("cannot write the queue to disk", error);
+  }
+  // Reads must show what is promised.
+  if (!transaction_) {
+    if (Result<void> applied = apply_all(); !applied) {
+      return applied;
+    }
+  }
+  const std::optional<std::string> entry = encode_changes(changes_, logged_, log_.room());
+  if (!entry) {
+    return settle();
+  }
+  if (Result<void> appended = log_.append(logged_number_ + 1, *entry); !appended) {
+    return appended;
+  }
+  ++logged_number_;
+  logged_ = changes_.size();
+  return {};
+}
+
+Result<void> Group::settle() {
+  Result<void> done = try_settle();
   if (!done) {
     abandon();
     // So that reads go on to show what was accepted. If this fails too, the next commit will see.
@@ -38,28 +77,34 @@ Result<void> Group::commit() {
   }
   committed_ = writer_.counters();
   changes_.clear();
+  logged_ = 0;
+  log_.clear();
   transaction_.reset();
   return {};
 }
 
-Result<void> Group::try_commit() {
+Result<void> Group::try_settle() {
   if (!transaction_) {
     if (Result<void> applied = apply_all(); !applied) {
       return applied;
     }
   }
-  if (Result<void> flushed = writer_.flush(committed_); !flushed) {
+  if (Result<void> flushed = writer_.flush(committed_, logged_number_); !flushed) {
     return flushed;
-  }
-  if (const int error = BERTH_FAILPOINT("store.commit")) {
-    return fail_errno("cannot write the queue to disk", error);
   }
   return transaction_->commit();
 }
 
 void Group::rollback() {
   abandon();
-  changes_.clear();
+  changes_.resize(logged_);
+  (void)apply_all().has_value();
+}
+
+void Group::close() {
+  if (logged_ > 0 && logged_ == changes_.size()) {
+    (void)settle().has_value();
+  }
 }
 
 Result<void> Group::begin() {

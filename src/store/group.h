@@ -1,19 +1,28 @@
-// Group: the changes since the last commit, applied to an open transaction and remembered until
-// they are durable. When the disk fails, SQLite drops the transaction; the group can then apply its
-// changes again.
+// Group: the changes since the database's own last commit, applied to an open transaction of it and
+// remembered until that is committed. What the group commits goes to the redo log, and to the
+// tables only when the log is full. When the disk fails, SQLite drops the transaction; the group
+// can then apply its changes again.
 #pragma once
 
 #include <deque>
 #include <optional>
 
+#include "store/redo_log.h"
 #include "store/writer.h"
 
 namespace berth {
 
 class Group {
  public:
-  explicit Group(Database& database, Writer& writer)
-      : database_(database), writer_(writer), committed_(writer.counters()) {}
+  Group(Database& database, Writer& writer, RedoLog log)
+      : database_(database),
+        writer_(writer),
+        log_(std::move(log)),
+        committed_(writer.counters()),
+        logged_number_(committed_.redone) {}
+
+  /// Takes up what is in the log and not in the tables. To be called first.
+  Result<void> recover();
 
   /// An error only when the change itself is wrong; it is then not part of the group. What the disk
   /// refuses is kept, and commit() tells.
@@ -21,20 +30,25 @@ class Group {
 
   /// All or nothing. After an error the changes are still here, to be committed later.
   Result<void> commit();
+  /// Drops what was added since the last commit.
   void rollback();
-
-  bool empty() const { return changes_.empty(); }
+  /// Puts what was committed into the tables. If that fails, it is still in the log.
+  void close();
 
  private:
   Result<void> begin();
   Result<void> apply_all();
-  Result<void> try_commit();
+  Result<void> settle();
+  Result<void> try_settle();
   void abandon();
 
   Database& database_;
   Writer& writer_;
+  RedoLog log_;
   Counters committed_;
+  std::uint64_t logged_number_;  // of the newest entry of the log
   std::deque<Change> changes_;
+  std::size_t logged_ = 0;                  // that many of them are in the log
   std::optional<Transaction> transaction_;  // absent: the changes are not applied at present
 };
 

@@ -61,7 +61,16 @@ CREATE TABLE settings(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 
 Result<void> create_version_2(Database& database) { return database.execute(kVersion2); }
 
-constexpr std::array<MigrationStep, 2> kSteps = {create_version_1, create_version_2};
+// A berth that does not know the redo log must not open the file. The log's numbers begin anywhere,
+// so that the log of one database is never taken for another's.
+constexpr const char* kVersion3 = R"(
+INSERT INTO counters(name, value) VALUES('redone', random() & 0x3fffffffffffffff);
+)";
+
+Result<void> create_version_3(Database& database) { return database.execute(kVersion3); }
+
+constexpr std::array<MigrationStep, 3> kSteps = {create_version_1, create_version_2,
+                                                 create_version_3};
 
 /// What to do about a file that berth will not touch.
 Failure refuse(const std::string& path, const std::string& problem) {
@@ -180,24 +189,6 @@ Result<void> configure(Database& database) {
       "PRAGMA journal_size_limit = 67108864");
 }
 
-/// A file that grows has its size to be written at each sync, too: syncing takes several times as
-/// long. So the log is given its usual size at once. What is behind its last entry means nothing
-/// to SQLite. Where there is no room, it just stays slow.
-void lengthen_log(const std::string& path) {
-  constexpr off_t kUsualSize = 1100 * (4096 + 24);
-  const Fd file(::open((path + "-wal").c_str(), O_RDWR | O_CLOEXEC));
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || status.st_size >= kUsualSize) {
-    return;
-  }
-  const std::string zeros(static_cast<std::size_t>(kUsualSize - status.st_size), '\0');
-  if (::pwrite(file.get(), zeros.data(), zeros.size(), status.st_size) !=
-          static_cast<ssize_t>(zeros.size()) ||
-      ::fdatasync(file.get()) != 0) {
-    (void)!::ftruncate(file.get(), status.st_size);
-  }
-}
-
 }  // namespace
 
 std::span<const MigrationStep> migration_steps() { return kSteps; }
@@ -236,11 +227,6 @@ Result<Database> open_database(const std::string& path, std::span<const Migratio
   }
   ::chmod(path.c_str(), 0600);
   database->merge_log_on_close(true);
-  // The first transaction makes the log.
-  if (const Result<void> begun = database->execute("BEGIN IMMEDIATE; COMMIT"); !begun) {
-    return explain(path, begun.error());
-  }
-  lengthen_log(path);
   return database;
 }
 

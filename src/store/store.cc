@@ -5,6 +5,7 @@
 #include "store/fields.h"
 #include "store/group.h"
 #include "store/reader.h"
+#include "store/redo_log.h"
 #include "store/schema.h"
 #include "store/writer.h"
 
@@ -21,7 +22,7 @@ struct Store::Parts {
 };
 
 Store::Store(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Store::~Store() = default;
+Store::~Store() { parts_->group->close(); }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   Result<Database> database = open_database(path);
@@ -46,7 +47,10 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
     return damaged(reader.error());
   }
   parts->reader.emplace(std::move(*reader));
-  parts->group.emplace(parts->database, *parts->writer);
+  parts->group.emplace(parts->database, *parts->writer, RedoLog::open(path));
+  if (const Result<void> recovered = parts->group->recover(); !recovered) {
+    return damaged(recovered.error());
+  }
   return std::unique_ptr<Store>(new Store(std::move(parts)));
 }
 

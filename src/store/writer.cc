@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kNextId = "next_id";
 constexpr std::string_view kNextEntry = "next_entry";
+constexpr std::string_view kRedone = "redone";
 
 std::optional<std::int64_t> unless_never(Time time) {
   return time == kNever ? std::nullopt : std::optional(time.time_since_epoch().count());
@@ -121,10 +122,14 @@ Result<void> Writer::load_counters() {
   if (Result<void> done = load(kNextId, counters_.next_id); !done) {
     return done;
   }
-  return load(kNextEntry, counters_.next_entry);
+  if (Result<void> done = load(kNextEntry, counters_.next_entry); !done) {
+    return done;
+  }
+  return load(kRedone, counters_.redone);
 }
 
-Result<void> Writer::flush(const Counters& committed) {
+Result<void> Writer::flush(const Counters& committed, std::uint64_t redone) {
+  counters_.redone = redone;
   const auto save = [&](std::string_view name, std::uint64_t now, std::uint64_t before) {
     return now == before ? Result<void>{} : set_counter_.run(name, now);
   };
@@ -139,6 +144,9 @@ Result<void> Writer::flush(const Counters& committed) {
     return done;
   }
   if (Result<void> done = save(kNextEntry, counters_.next_entry, committed.next_entry); !done) {
+    return done;
+  }
+  if (Result<void> done = save(kRedone, counters_.redone, committed.redone); !done) {
     return done;
   }
   return interner_.flush();

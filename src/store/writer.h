@@ -14,6 +14,7 @@ struct Counters {
   PhaseCounts by_phase{};
   std::uint64_t next_id = 1;
   std::uint64_t next_entry = 1;  // of the journal
+  std::uint64_t redone = 0;      // the newest entry of the redo log that is in the tables
 };
 
 class Writer {
@@ -25,7 +26,7 @@ class Writer {
   Result<void> apply(const Change& change);
 
   /// Writes the counters and the uses of shared contents; to be called before a commit.
-  Result<void> flush(const Counters& committed);
+  Result<void> flush(const Counters& committed, std::uint64_t redone);
   void rolled_back(const Counters& committed);
 
   const Counters& counters() const { return counters_; }

@@ -46,7 +46,8 @@ class ShimCrashTest : public testing::Test, public ShimFixture {
   /// The file of an attempt as a shim would have left it, and its lock.
   Fd forge(std::uint64_t job, ProcessIdentity shim, ProcessIdentity process,
            const std::string& boot_id) {
-    UnbornRecord unborn(boot_id, "");
+    const AttemptName attempt{JobId{job}, 1};
+    UnbornRecord unborn(attempt, boot_id, "");
     unborn.set_shim(shim);
     unborn.born_after(process.first_tick);
     unborn.seal(process.pid, process.last_tick);
@@ -57,7 +58,7 @@ class ShimCrashTest : public testing::Test, public ShimFixture {
     return lock;
   }
   void forge_end(std::uint64_t job, int code) {
-    const EndLine line(EndRecord{code, 0, 0, StartStep::None, 1});
+    const EndLine line(record_name({JobId{job}, 1}), EndRecord{code, 0, 0, StartStep::None, 1});
     write("attempts/" + std::to_string(job) + ".1.exit", {line.data(), line.size()});
   }
   static std::string boot_id() { return read_boot_id("/proc/sys/kernel/random/boot_id"); }
@@ -315,9 +316,9 @@ TEST_F(DaemonCrashTest, AFolderHasOneDaemon) {
 TEST_F(ShimCrashTest, TornFilesAreNeverBelieved) {
   ASSERT_EQ(::mkdir(folder_.c_str(), 0700), 0);
   write("attempts/1.1", "");
-  write("attempts/2.1", "berth-attempt1 0000");
+  write("attempts/2.1", "berth-attempt2 2.1 0000");
   (void)forge(3, {}, {}, boot_id());
-  write("attempts/4.1.exit", "berth-exit1 0 0");
+  write("attempts/4.1.exit", "berth-exit2 4.1 0 0");
   forge_end(5, 9);
   std::filesystem::resize_file(path("attempts/5.1.exit"), 40);
   (void)forge(6, {}, {}, boot_id());
@@ -339,8 +340,48 @@ TEST_F(ShimCrashTest, TornFilesAreNeverBelieved) {
   for (std::uint64_t job = 1; job <= 7; ++job) {
     runner_->forget(JobId{job}, 1);
   }
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2);
+  for (std::uint64_t job = 1; job <= 7; ++job) {
+    EXPECT_FALSE(exists("attempts/" + std::to_string(job) + ".1")) << job;
+  }
   EXPECT_TRUE(exists("attempts/notes.txt"));
+}
+
+TEST_F(ShimCrashTest, TheFileOfAnAttemptThatIsOverServesTheNext) {
+  make();
+  for (std::uint64_t job = 1; job <= 5; ++job) {
+    start(job, "exit " + std::to_string(job));
+    EXPECT_EQ(end_of(job).code, static_cast<int>(job));
+    runner_->forget(JobId{job}, 1);
+    // Beside the launcher's own.
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2) << job;
+  }
+}
+
+TEST_F(ShimCrashTest, WhatAnotherAttemptLeftInTheFileIsNotBelieved) {
+  make();
+  start(1, "exit 7");
+  EXPECT_EQ(end_of(1).code, 7);
+  runner_.reset();
+  // The next shim dies when the file has its new name and still the old contents.
+  set_failpoints("shim.after_create=kill");
+  make();
+  set_failpoints("");
+  EXPECT_TRUE(runner_->adopt().empty());
+  runner_->forget(JobId{1}, 1);
+  start(2, "exit 8");
+  EXPECT_EQ(end_of(2).kind, Kind::Lost);
+}
+
+TEST_F(ShimCrashTest, AFileThatIsStillLockedIsNotUsedAgain) {
+  make();
+  start(1, "exit 7");
+  EXPECT_EQ(end_of(1).code, 7);
+  const Fd lock(::open(path("attempts/1.1.exit").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX | LOCK_NB), 0);  // as by a process that escaped
+  runner_->forget(JobId{1}, 1);
+  start(2, "exit 8");
+  EXPECT_EQ(end_of(2).code, 8);
+  EXPECT_FALSE(exists("attempts/1.1.exit"));
 }
 
 TEST_F(ShimCrashTest, AReusedNumberIsNobodyOfOurs) {

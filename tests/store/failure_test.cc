@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/failpoint.h"
 #include "base/random.h"
 #include "store/fixture.h"
 #include "store/sqlite.h"
@@ -69,12 +70,18 @@ class FailingDisk {
   static inline int good_ = kAlways;
 };
 
+/// A database whose redo log cannot be opened: every commit is SQLite's own.
+void without_redo_log(const std::string& path) {
+  std::filesystem::create_directory(path + "-redo");
+}
+
 std::int64_t count(const std::string& path, const char* sql) {
   return *Database::open(path)->number(sql);
 }
 
 TEST_F(StoreTest, AFailedCommitCanBeTriedAgain) {
   const FailingDisk disk;
+  without_redo_log(path_);
   open();
   add(*store_, job_named("before"));
   ASSERT_TRUE(store_->commit());
@@ -99,6 +106,7 @@ TEST_F(StoreTest, AFailedCommitCanBeTriedAgain) {
 
 TEST_F(StoreTest, AFailedCommitCanBeGivenUp) {
   const FailingDisk disk;
+  without_redo_log(path_);
   open();
   add(*store_, job_named("before"));
   ASSERT_TRUE(store_->commit());
@@ -123,6 +131,9 @@ TEST_F(StoreTest, NothingAcknowledgedIsLostWhereverTheDiskFails) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directory(folder_);
     const FailingDisk disk;
+    if (seed % 2 == 0) {
+      without_redo_log(path_);
+    }
     open();
     std::uint64_t acknowledged = 0;
     std::uint64_t perhaps = 0;  // given up, but on its way to the disk when that failed
@@ -166,6 +177,29 @@ TEST_F(StoreTest, NothingAcknowledgedIsLostWhereverTheDiskFails) {
               1);
     EXPECT_EQ(count(path_, "SELECT count(*) FROM jobs"), static_cast<std::int64_t>(acknowledged));
   }
+}
+
+TEST_F(StoreTest, ARedoLogThatCannotBeWrittenFailsTheCommit) {
+  open();
+  add(*store_, job_named("before"));
+  ASSERT_TRUE(store_->commit());
+  set_failpoints("store.redo=errno:5*2");
+  add(*store_, job_named("during"));
+  EXPECT_FALSE(store_->commit());
+  EXPECT_FALSE(store_->commit());
+  ASSERT_TRUE(store_->commit());
+  set_failpoints("store.redo=errno:5");
+  add(*store_, job_named("given up"));
+  EXPECT_FALSE(store_->commit());
+  store_->rollback();
+  set_failpoints("");
+  EXPECT_EQ(store_->next_id(), JobId{3});
+  EXPECT_EQ(store_->job(JobId{2})->description.name, "during");
+  add(*store_, job_named("after"));
+  ASSERT_TRUE(store_->commit());
+  open();
+  EXPECT_EQ(store_->next_id(), JobId{4});
+  EXPECT_EQ(store_->job(JobId{3})->description.name, "after");
 }
 
 TEST_F(StoreTest, AFullFileSystem) {

@@ -1,0 +1,39 @@
+// RedoLog: a file of fixed size that holds what was committed since the database's own last commit.
+// A transaction of SQLite writes every page it touches; an entry here writes what has changed, at
+// once and in place, so that syncing it is as cheap as a disk allows. Whoever opens the database
+// next applies the entries that it lacks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace berth {
+
+class RedoLog {
+ public:
+  /// For the database at `path`. Where there is no room for the file, no entry ever fits.
+  static RedoLog open(const std::string& path);
+
+  /// The entries that follow number `applied` without a gap; the next goes behind them. What a
+  /// crash has torn is not one.
+  std::vector<std::string> recover(std::uint64_t applied);
+
+  /// The largest entry that fits now.
+  std::size_t room() const;
+  /// Durable when it returns. After an error the same place is written again.
+  Result<void> append(std::uint64_t number, std::string_view entry);
+  /// The database has everything: the next entry goes to the front.
+  void clear() { end_ = 0; }
+
+ private:
+  Fd file_;
+  std::uint64_t size_ = 0;
+  std::uint64_t end_ = 0;  // where the next entry goes
+};
+
+}  // namespace berth
