@@ -352,6 +352,11 @@ void Daemon::take_end(const AttemptEnd& end, Time at) {
     scheduler_->apply(JobLost{end.job}, at);
     return;
   }
+  if (const auto* starting = std::get_if<Starting>(&job->state);
+      starting != nullptr && end.kind == AttemptEnd::Kind::Exited) {
+    // It started and ended before anybody was told, as while no daemon was there.
+    check(store_->start_attempt(end.job, end.attempt, 0, starting->since));
+  }
   if (end.kind == AttemptEnd::Kind::NotStarted) {
     active.message = describe_start_error(end.start_error, end.start_step);
   }

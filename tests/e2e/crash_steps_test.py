@@ -4,6 +4,7 @@ Whatever the step: after the next command has started a new daemon, what was ack
 what was not and is sent again with its token is there once, and each attempt has run once.
 """
 
+import json
 import subprocess
 import unittest
 
@@ -44,6 +45,21 @@ class Steps(DaemonCase):
                 self.assertEqual(self.ends(), [("failed", 1 if lost else 7, None, 1)])
                 if not lost:
                     self.assertEqual(self.read("ledger"), "ran\n")
+
+    def test_a_job_of_which_only_the_end_was_seen(self):
+        self.make_gates("up", "gate")
+        daemon = self.start_daemon("daemon.start_seen=kill")
+        self.berth("submit", "echo $PPID > up; read x < gate; exit 7")
+        shim = self.watch(int(self.hear("up")))
+        self.dies(daemon)
+        self.release("gate")
+        self.gone(shim)
+        self.start_daemon("runner.list=errno:5")  # its file is overlooked, and it is asked for again
+        self.berth("wait", "1", code=1)
+        self.assertEqual(self.ends(), [("failed", 7, None, 1)])
+        job = json.loads(self.berth("show", "1", "--json"))
+        self.assertGreaterEqual(job["ended"], job["started"])
+        self.assertGreaterEqual(job["started"], job["submitted"])
 
     def test_every_step_of_a_retry(self):
         for step in ("daemon.end_seen", "daemon.after_commit", "runner.shim_ended"):
