@@ -12,12 +12,13 @@ ALLOWED = {
     "core": ["base"],
     "policy": ["core", "base"],
     "gpu": ["core/device.h", "core/needs.h", "base"],
+    "memory": ["gpu", "core", "base"],
     "exec": ["core/device.h", "core/job.h", "core/needs.h", "base"],
     "spec": ["core/device.h", "core/job.h", "core/needs.h", "base"],
     "store": ["core", "base"],
     "api": ["core/description.h", "core/device.h", "core/job.h", "core/needs.h", "base"],
-    "run": ["policy", "gpu", "exec", "spec", "core", "base"],
-    "daemon": ["store", "api", "policy", "gpu", "exec", "core", "base"],
+    "run": ["policy", "memory", "gpu", "exec", "spec", "core", "base"],
+    "daemon": ["store", "api", "policy", "memory", "gpu", "exec", "core", "base"],
     "cli": ["daemon", "api", "run", "policy", "gpu", "exec", "spec", "core", "base"],
 }
 # Headers that take seconds to compile stay where they are needed.

@@ -18,6 +18,7 @@ Json needs_json(const Needs& needs) {
   if (needs.memory > Bytes{}) {
     json["mem"] = needs.memory.count;
   }
+  json["claim"] = claim_source_name(needs.claim);
   if (needs.share > 0) {
     json["share"] = needs.share;
   }
@@ -298,6 +299,22 @@ Json description_json(const JobDescription& job) {
   return json;
 }
 
+/// A size alone is a given claim.
+void read_claim(FieldReader& reader, Needs& needs) {
+  const Bytes before = needs.memory;
+  reader.number("mem", needs.memory.count, 0, std::int64_t{1} << 60);
+  if (needs.memory != before) {
+    needs.claim = needs.memory > Bytes{} ? ClaimSource::Given : ClaimSource::Learned;
+  }
+  std::string source;
+  reader.text("claim", source);
+  for (const ClaimSource known : {ClaimSource::Learned, ClaimSource::Given, ClaimSource::None}) {
+    if (source == claim_source_name(known)) {
+      needs.claim = known;
+    }
+  }
+}
+
 Result<void> read_description(const Json& json, JobDescription& job, std::size_t elsewhere) {
   if (!json.is_object()) {
     return fail(ErrorCode::Usage, "it must be an object");
@@ -305,7 +322,7 @@ Result<void> read_description(const Json& json, JobDescription& job, std::size_t
   FieldReader reader(json);
   JobSpec& spec = job.spec;
   reader.number("gpus", spec.needs.gpus, 0, 1'000'000);
-  reader.number("mem", spec.needs.memory.count, 0, std::int64_t{1} << 60);
+  read_claim(reader, spec.needs);
   reader.number("share", spec.needs.share, 0, kWholeShare);
   reader.text("model", spec.needs.model);
   reader.texts("only", spec.needs.only);

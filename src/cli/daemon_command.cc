@@ -13,6 +13,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/gpus_option.h"
+#include "cli/memory_options.h"
 #include "cli/selection.h"
 #include "daemon/start.h"
 
@@ -108,6 +109,8 @@ int daemon_main(Words words) {
                   });
   add_gpus_option(args, options.gpus);
   args.value("--policy", "NAME", "who goes first (default: priority)", options.policy);
+  SharingOptions sharing;
+  sharing.declare(args);
   args.value("--listen", "HOST:PORT",
              "also take requests over TCP, each with the token that is in the\n"
              "file token of the state folder; port 0: any free one",
@@ -129,6 +132,9 @@ int daemon_main(Words words) {
   if (!*parsed) {
     return 0;
   }
+  options.buffer = sharing.buffer;
+  options.placement = sharing.placement;
+  options.enforce_claims = sharing.enforce_claims;
   if (verb == "run") {
     return run_daemon(options, static_cast<int>(ready_fd));
   }

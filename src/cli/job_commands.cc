@@ -157,13 +157,14 @@ int edit_main(Words words) {
   };
   args.value("-p,--priority", "N", "lower runs first", integer("priority"));
   args.value("-g,--gpus", "N", "GPUs that the job needs", integer("gpus"));
-  args.value("--mem", "SIZE", "GPU memory that it claims on each",
-             [&](std::string_view size) -> Result<void> {
-               const Result<Bytes> value = parse_bytes(size);
-               if (!value) {
-                 return Failure(value.error());
+  args.value("--mem", "SIZE", "GPU memory that it claims on each: a size, auto or off",
+             [&](std::string_view word) -> Result<void> {
+               const Result<Claim> claim = parse_claim(word);
+               if (!claim) {
+                 return Failure(claim.error());
                }
-               changes["mem"] = value->count;
+               changes["mem"] = claim->memory.count;
+               changes["claim"] = claim_source_name(claim->source);
                return {};
              });
   args.value("--command", "TEXT", "what to run instead", text("command"));

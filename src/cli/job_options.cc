@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/memory_options.h"
 #include "spec/job_line.h"
 
 namespace berth {
@@ -158,7 +159,7 @@ Result<Time> parse_begin(std::string_view text) {
 void JobOptions::declare(Args& args) {
   JobSpec& spec = job_.spec;
   args.value("-g,--gpus", "N", "GPUs that the job needs (default: 1; 0: none)", gpus_);
-  args.value("--mem", "SIZE", "GPU memory that it claims on each: 8GiB, 500MB", spec.needs.memory);
+  add_claim_option(args, spec.needs);
   args.value("--share", "PERCENT", "share of each GPU's compute that it claims", share_);
   args.value("--model", "TEXT", "only on GPUs whose model has this in its name", spec.needs.model);
   args.value("--only", "GPUS", "only on these", names_into(spec.needs.only));

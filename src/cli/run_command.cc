@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/paths.h"
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/gpus_option.h"
+#include "cli/memory_options.h"
 #include "cli/run_report.h"
 #include "exec/direct_runner.h"
 #include "gpu/trusted.h"
@@ -24,6 +26,8 @@ struct RunCommand {
   std::string file = "-";
   RunOptions run;
   ReportOptions report;
+  SharingOptions sharing;
+  std::int64_t share = 0;
   std::int64_t per_gpu = 1;
   std::int64_t retries = 0;
   std::optional<std::string> seed;
@@ -60,6 +64,9 @@ Args declare(RunCommand& command) {
                     return {};
                   });
   add_gpus_option(args, command.gpus);
+  add_claim_option(args, command.run.defaults.needs);
+  args.value("--share", "PERCENT", "share of each GPU's compute that a job claims", command.share);
+  command.sharing.declare(args);
   args.value("--per-gpu", "N", "jobs at once on each GPU (default: 1)", command.per_gpu);
   args.flag("-0,--null", command.nul, "jobs are separated by NUL bytes, not newlines");
   args.value("--timeout", "TIME", "end a job that runs longer: 90s, 10m, 2h30m",
@@ -114,8 +121,18 @@ Result<void> settle(RunCommand& command) {
   if (command.per_gpu < 1 || command.per_gpu > static_cast<std::int64_t>(kWholeShare)) {
     return fail(ErrorCode::Usage, fmt::format("--per-gpu must be from 1 to {}", kWholeShare));
   }
+  if (command.share < 0 || command.share > 100 || (command.share > 0 && command.per_gpu > 1)) {
+    return fail(ErrorCode::Usage, "--share is from 1 to 100, and not to be had with --per-gpu");
+  }
+  run.defaults.needs.share = static_cast<std::uint32_t>(command.share) * (kWholeShare / 100);
   if (command.per_gpu > 1) {
     run.defaults.needs.share = kWholeShare / static_cast<std::uint32_t>(command.per_gpu);
+  }
+  run.buffer = command.sharing.buffer;
+  run.placement = command.sharing.placement;
+  run.enforce_claims = command.sharing.enforce_claims;
+  if (const Result<Paths> paths = find_paths()) {
+    run.peaks = paths->state + "/peaks";
   }
   if (command.retries < 0 || command.retries > 10000) {
     return fail(ErrorCode::Usage, "--retries must be from 0 to 10000");
@@ -299,6 +316,7 @@ int simple_gpu_scheduler_main(Words words) {
   const std::unique_ptr<RunObserver> reporter = make_seed_reporter();
   RunOptions options;
   options.policy = "fifo";
+  options.defaults.needs.claim = ClaimSource::None;  // one command per id, always
   Run run(options, *devices, locks->get(), **runner, *reporter);
   const Result<RunSummary> summary = run.execute(std::move(*input));
   return summary ? exit_code(*summary) : report("simple_gpu_scheduler", summary.error());

@@ -82,6 +82,9 @@ std::string describe_job_end(const JobEvent& job, const JobEndEvent& end, std::s
   if (end.peak_memory > Bytes{}) {
     line += fmt::format(" peak {}", format_bytes(end.peak_memory));
   }
+  if (!end.note.empty()) {
+    line += fmt::format(" ({})", end.note);
+  }
   if (end.retried) {
     line += fmt::format(", attempt {} follows", job.attempt + 1);
   }

@@ -41,6 +41,7 @@ class JsonReporter final : public RunObserver {
     json["signal"] = end.signal != 0 ? Json(end.signal) : Json();
     json["reason"] = end.outcome == Outcome::Succeeded ? Json() : Json(describe_end(end));
     json["runtime_s"] = to_seconds(end.runtime);
+    json["note"] = end.note.empty() ? Json() : Json(end.note);
     json["peak_memory_bytes"] = end.peak_memory > Bytes{} ? Json(end.peak_memory.count) : Json();
     print(json);
   }

@@ -112,7 +112,9 @@ Result<SubmittedJob> job_of(JobLine line, const JobDescription& defaults,
   job.description.name = options.name.value_or(defaults.name);
   job.description.project = options.project.value_or(defaults.project);
   spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
-  spec.needs.memory = options.memory.value_or(spec.needs.memory);
+  if (options.claim) {
+    spec.needs.set(*options.claim);
+  }
   spec.needs.share = options.share.value_or(spec.needs.share);
   spec.priority = options.priority.value_or(spec.priority);
   spec.limit = options.timeout.value_or(spec.limit);

@@ -67,7 +67,7 @@ std::int64_t score(const DeviceSlot& slot, Placement placement, std::int64_t fre
     case Placement::BestFit: {
       Bytes left = slot.spec.memory - slot.foreign;
       for (const DeviceLease& lease : slot.leases) {
-        left -= lease.memory;
+        left -= lease.held();
       }
       return left.count;
     }
@@ -102,6 +102,30 @@ std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t
 }
 
 }  // namespace
+
+std::string_view placement_name(Placement placement) {
+  switch (placement) {
+    case Placement::Pack:
+      return "pack";
+    case Placement::BestFit:
+      return "bestfit";
+    case Placement::LeastLoaded:
+      return "leastloaded";
+    case Placement::Spread:
+      return "spread";
+  }
+  return "";
+}
+
+std::optional<Placement> placement_named(std::string_view name) {
+  for (const Placement known :
+       {Placement::Pack, Placement::BestFit, Placement::LeastLoaded, Placement::Spread}) {
+    if (name == placement_name(known)) {
+      return known;
+    }
+  }
+  return std::nullopt;
+}
 
 DeviceId DeviceTable::add(DeviceSpec spec) {
   slots_.push_back({std::move(spec), DeviceHealth::Ok, {}, false, {}});
@@ -155,7 +179,7 @@ bool DeviceTable::fits_beside(DeviceId id, const Needs& needs,
     if (lease.alone) {
       return false;
     }
-    claimed += lease.memory;
+    claimed += lease.held();
     share += lease.share;
   }
   if (share > kWholeShare) {
@@ -234,6 +258,15 @@ std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
   }
   return fmt::format("needs {}, but only {} of the {} GPUs here could ever serve it",
                      describe(needs), matching, present);
+}
+
+void DeviceTable::set_used(JobId job, DeviceId device, Bytes used) {
+  for (DeviceLease& lease : slots_[device.value].leases) {
+    if (lease.job == job) {
+      freed_ += used < lease.held() ? 1 : 0;
+      lease.used = used;
+    }
+  }
 }
 
 void DeviceTable::lease(JobId job, const Needs& needs, std::span<const DeviceId> devices) {

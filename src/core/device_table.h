@@ -1,8 +1,10 @@
 // DeviceTable: the devices, what is leased on each, and whether more fits. Owned by the scheduler.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -17,6 +19,10 @@ struct DeviceLease {
   Bytes memory;
   std::uint32_t share = 0;
   bool alone = false;
+  Bytes used = {};  // where that is more than the claim
+
+  /// What is not there for others.
+  Bytes held() const { return std::max(memory, used); }
 };
 
 struct DeviceSlot {
@@ -34,6 +40,10 @@ enum class Placement : std::uint8_t {
   LeastLoaded,  // where the fewest jobs run
   Spread,       // where the most others are free
 };
+
+/// `pack`, `bestfit`, `leastloaded` or `spread`.
+std::string_view placement_name(Placement placement);
+std::optional<Placement> placement_named(std::string_view name);
 
 class DeviceTable {
  public:
@@ -69,6 +79,9 @@ class DeviceTable {
 
   bool cpu_free() const { return cpu_used_ < limits_.cpu_slots; }
   std::uint32_t cpu_slots() const { return limits_.cpu_slots; }
+
+  /// What a job uses on a device that it has leased, when that goes beyond its claim.
+  void set_used(JobId job, DeviceId device, Bytes used);
 
   void lease(JobId job, const Needs& needs, std::span<const DeviceId> devices);
   void release(JobId job, std::span<const DeviceId> devices);

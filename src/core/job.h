@@ -24,6 +24,7 @@ enum class EndReason : std::uint8_t {
   Dependency,  // a job it had to follow can no longer end as required
   NotStarted,  // the command could not be started at all
   Lost,        // nobody can know: who watched it is gone
+  Memory,      // it was ended for using more memory than it claimed
 };
 
 /// What a job must follow.
@@ -72,7 +73,12 @@ struct Held {
   Queued then;
 };
 
-enum class Stopping : std::uint8_t { No, Cancelled, TimeLimit };
+enum class Stopping : std::uint8_t {
+  No,
+  Cancelled,
+  TimeLimit,
+  Memory,  // it uses more than it claimed, on a device that others share
+};
 
 /// Has devices, but nobody has said yet that its process exists.
 struct Starting {
@@ -115,6 +121,7 @@ struct Job {
   Rank rank = 0;
   Time timer = kNever;  // when the scheduler must look at this job again
   std::uint16_t attempt = 0;
+  std::uint8_t memory_retries = 0;   // attempts that ran out of memory and were made again
   std::unique_ptr<RetryRule> retry;  // absent: never
 
   bool waiting() const {

@@ -4,6 +4,38 @@
 
 namespace berth {
 
+Result<Claim> parse_claim(std::string_view text) {
+  if (text == "auto") {
+    return Claim{};
+  }
+  if (text == "off") {
+    return Claim{ClaimSource::None, {}};
+  }
+  const Result<Bytes> memory = parse_bytes(text);
+  if (!memory) {
+    return fail(ErrorCode::Usage,
+                fmt::format("'{}' is no claim of memory: write a size such as 8GiB, or auto (what "
+                            "such jobs were seen to use), or off (share no GPU)",
+                            text));
+  }
+  if (*memory <= Bytes{}) {
+    return fail(ErrorCode::Usage, "a claim of memory must be more than 0; off shares no GPU");
+  }
+  return Claim{ClaimSource::Given, *memory};
+}
+
+std::string_view claim_source_name(ClaimSource source) {
+  switch (source) {
+    case ClaimSource::Learned:
+      return "auto";
+    case ClaimSource::Given:
+      return "given";
+    case ClaimSource::None:
+      return "off";
+  }
+  return "";
+}
+
 std::string describe(const Needs& needs) {
   if (needs.gpus == 0) {
     return "a CPU slot";

@@ -5,20 +5,42 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/units.h"
 
 namespace berth {
 
+/// Where a claim comes from.
+enum class ClaimSource : std::uint8_t {
+  Learned,  // from what jobs of its recipe used; while nobody knows, there is none
+  Given,    // by the user
+  None,     // it is not to share a device
+};
+
+struct Claim {
+  ClaimSource source = ClaimSource::Learned;
+  Bytes memory;  // of a given one
+};
+/// A size, `auto` or `off`.
+Result<Claim> parse_claim(std::string_view text);
+
 struct Needs {
-  std::uint32_t gpus = 1;         // devices at once; 0 is a job for the CPU alone
-  std::uint32_t share = 0;        // thousandths of each device's compute; 0: not stated
-  Bytes memory;                   // claimed on each device; 0: not known
+  std::uint32_t gpus = 1;   // devices at once; 0 is a job for the CPU alone
+  std::uint32_t share = 0;  // thousandths of each device's compute; 0: not stated
+  Bytes memory;             // claimed on each device; 0: not known
+  ClaimSource claim = ClaimSource::Learned;
   std::string model;              // a part of the device's model name, any case
   std::vector<std::string> only;  // device names or UUIDs; empty: any
   std::vector<std::string> exclude;
   std::vector<std::string> prefer;
+
+  void set(const Claim& wanted) {
+    claim = wanted.source;
+    memory = wanted.memory;
+  }
 
   /// With neither a claim nor a share there is no telling what fits beside it.
   bool alone() const { return share == 0 && memory == Bytes{}; }
@@ -27,6 +49,9 @@ struct Needs {
 };
 
 inline constexpr std::uint32_t kWholeShare = 1000;
+
+/// `auto`, `given` or `off`.
+std::string_view claim_source_name(ClaimSource source);
 
 /// "2 GPUs with 8.0 GiB each".
 std::string describe(const Needs& needs);

@@ -1,5 +1,7 @@
 #include "core/recipe.h"
 
+#include <charconv>
+
 namespace berth {
 namespace {
 
@@ -7,7 +9,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 /// The end of the number that starts at `at`: digits, a fraction, an exponent.
-std::size_t number_end(const std::string& text, std::size_t at) {
+std::size_t number_end(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && (is_digit(text[end]) || text[end] == '.')) {
     ++end;
@@ -25,22 +27,32 @@ std::size_t number_end(const std::string& text, std::size_t at) {
   return end;
 }
 
+/// As far as it is one: 1.2.3 counts as 1.2.
+double value_of(std::string_view number) {
+  double value = 0;
+  std::from_chars(number.data(), number.data() + number.size(), value);
+  return value;
+}
+
 }  // namespace
 
-std::string recipe_of(const JobDescription& job) {
-  const std::string& command = job.command;
-  std::string recipe = job.project + '\n';
+Recipe recipe_of(std::string_view project, std::string_view command) {
+  Recipe recipe;
+  recipe.key = project;
+  recipe.key += '\n';
   for (std::size_t i = 0; i < command.size();) {
     // A digit inside a word belongs to its name: resnet50 is not resnet101.
     if (is_digit(command[i]) && (i == 0 || !is_letter(command[i - 1]))) {
-      recipe += '#';
-      i = number_end(command, i);
+      const std::size_t end = number_end(command, i);
+      recipe.key += '#';
+      recipe.numbers.push_back(value_of(command.substr(i, end - i)));
+      i = end;
     } else {
-      recipe += command[i];
+      recipe.key += command[i];
       ++i;
       while (i < command.size() && is_letter(command[i - 1]) && is_digit(command[i])) {
         do {
-          recipe += command[i++];
+          recipe.key += command[i++];
         } while (i < command.size() && is_digit(command[i]));
       }
     }

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <string>
-
-#include "core/description.h"
+#include <string_view>
+#include <vector>
 
 namespace berth {
 
-/// The project and the command with its numbers masked: "vision\ntrain.py --lr # --seed #".
-std::string recipe_of(const JobDescription& job);
+struct Recipe {
+  /// The project and the command with its numbers masked: "vision\ntrain.py --lr # --seed #".
+  std::string key;
+  std::vector<double> numbers;  // those that were masked, in order
+};
+
+Recipe recipe_of(std::string_view project, std::string_view command);
 
 }  // namespace berth

@@ -26,6 +26,11 @@ Ended judge(const JobExited& fact, Stopping stopping, Time since, Time now) {
   } else if (stopping == Stopping::TimeLimit) {
     ended.outcome = Outcome::TimedOut;
     ended.reason = EndReason::TimeLimit;
+  } else if (stopping == Stopping::Memory) {
+    ended.outcome = Outcome::Oom;
+    ended.reason = EndReason::Memory;
+  } else if (fact.memory) {
+    ended.outcome = Outcome::Oom;
   } else if (fact.exit_code == 0 && fact.signal == 0) {
     ended.outcome = Outcome::Succeeded;
   }
@@ -39,7 +44,7 @@ bool deserves_retry(const Job& job, const Ended& attempt) {
   if (attempt.outcome == Outcome::Lost && job.retry->when_lost) {
     return true;
   }
-  if (job.attempt > job.retry->most) {
+  if (job.attempt - job.memory_retries > job.retry->most) {
     return false;
   }
   switch (attempt.outcome) {
@@ -57,9 +62,9 @@ bool deserves_retry(const Job& job, const Ended& attempt) {
   return false;
 }
 
-Duration retry_delay(const RetryRule& rule, std::uint16_t attempt) {
+Duration retry_delay(const RetryRule& rule, int attempt) {
   constexpr int kMostDoublings = 16;
-  const int doublings = std::min<int>(attempt - 1, kMostDoublings);
+  const int doublings = std::min(attempt - 1, kMostDoublings);
   return std::min<Duration>(rule.backoff, kForever / (1 << kMostDoublings)) * (1 << doublings);
 }
 
@@ -128,6 +133,7 @@ Result<JobId> Scheduler::apply(const Submit& command, Time now) {
 void Scheduler::apply(const Restore& command, Time now) {
   Job& job = add_job(command.id, command.spec, command.submitted);
   job.attempt = command.attempt;
+  job.memory_retries = command.memory_retries;
   if (!command.running) {
     await_start(job, command.spec, now);
     return;
@@ -274,11 +280,11 @@ void Scheduler::apply(const JobExited& fact, Time now) {
   BERTH_CHECK(job != nullptr);
   // A process may be gone before anyone could say that it had started.
   if (const auto* starting = std::get_if<Starting>(&job->state)) {
-    end_attempt(*job, judge(fact, starting->stopping, starting->since, now), now);
+    end_attempt(*job, judge(fact, starting->stopping, starting->since, now), fact.memory, now);
   } else {
     const auto* running = std::get_if<Running>(&job->state);
     BERTH_CHECK(running != nullptr);
-    end_attempt(*job, judge(fact, running->stopping, running->since, now), now);
+    end_attempt(*job, judge(fact, running->stopping, running->since, now), fact.memory, now);
   }
 }
 
@@ -287,7 +293,7 @@ void Scheduler::apply(const JobLost& fact, Time now) {
   BERTH_CHECK(job != nullptr && job->lease() != nullptr);
   const auto* running = std::get_if<Running>(&job->state);
   const Time since = running != nullptr ? running->since : std::get<Starting>(job->state).since;
-  end_attempt(*job, {Outcome::Lost, EndReason::Lost, 0, 0, since, now}, now);
+  end_attempt(*job, {Outcome::Lost, EndReason::Lost, 0, 0, since, now}, std::nullopt, now);
 }
 
 void Scheduler::apply(const StartRefused& fact, Time now) {
@@ -348,15 +354,23 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
   }
 }
 
-void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
+void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
+                            Time now) {
   devices_.release(job.id, *job.lease());
   running_.erase(job.id);
-  if (!deserves_retry(job, attempt)) {
+  if (attempt.outcome == Outcome::Oom && make_room(job, memory.value_or(MemoryEnd{}))) {
+    ++job.memory_retries;
+    requeue(job, attempt, now, now);
+  } else if (deserves_retry(job, attempt)) {
+    const int tries = job.attempt - job.memory_retries;
+    requeue(job, attempt, add_saturating(now, retry_delay(*job.retry, tries)), now);
+  } else {
     finish(job, attempt);
     settle_followers({job.id}, now);
-    return;
   }
-  const Time not_before = add_saturating(now, retry_delay(*job.retry, job.attempt));
+}
+
+void Scheduler::requeue(Job& job, const Ended& attempt, Time not_before, Time now) {
   pending_.push_back(JobRequeued{job.id, job.attempt, attempt, not_before});
   ++waiting_;
   job.state = Queued{not_before, 0};

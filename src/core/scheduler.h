@@ -17,6 +17,7 @@
 #include "core/device_table.h"
 #include "core/explain.h"
 #include "core/job.h"
+#include "core/out_of_memory.h"
 #include "core/policy.h"
 #include "core/queue.h"
 
@@ -37,6 +38,7 @@ struct Restore {
   std::uint16_t attempt = 0;
   std::optional<Running> running;  // on devices that this process has
   bool starting = false;           // has them, but its process is still to come
+  std::uint8_t memory_retries = 0;
 };
 struct Cancel {
   JobId job;
@@ -52,6 +54,11 @@ struct Hold {
 struct Release {
   JobId job;
 };
+/// What jobs of its recipe use is known better now: a waiting job claims this from here on.
+struct Reclaim {
+  JobId job;
+  Bytes memory;
+};
 /// Starts nothing more until Resume.
 struct Pause {};
 struct Resume {};
@@ -65,6 +72,7 @@ struct JobExited {
   int exit_code = 0;
   int signal = 0;
   bool started = true;
+  std::optional<MemoryEnd> memory = {};  // it failed because it got no more GPU memory
 };
 /// An attempt is over, and how it ended cannot be known.
 struct JobLost {
@@ -75,6 +83,13 @@ struct DeviceChanged {
   DeviceHealth health = DeviceHealth::Ok;
 };
 struct ForeignUse {
+  DeviceId device;
+  Bytes memory;
+};
+/// What a job uses on a device: told while it is more than it claimed, and once when it no longer
+/// is.
+struct JobUse {
+  JobId job;
   DeviceId device;
   Bytes memory;
 };
@@ -128,6 +143,7 @@ class Scheduler {
     Placement placement = Placement::Pack;
     DeviceTable::Limits limits;
     Duration grace = std::chrono::seconds(10);  // between Ask and Force
+    bool enforce_claims = false;  // ends a job that uses more than it claimed beside others
   };
 
   Scheduler(std::unique_ptr<Policy> policy, Config config);
@@ -141,6 +157,8 @@ class Scheduler {
   void apply(const Restore& command, Time now);
   Result<void> apply(const Cancel& command, Time now);
   Result<void> apply(const Edit& command, Time now);
+  /// Left alone where the job no longer waits.
+  void apply(const Reclaim& command);
   Result<void> apply(const Hold& command, Time now);
   Result<void> apply(const Release& command, Time now);
   void apply(const Pause&) { paused_ = true; }
@@ -151,6 +169,7 @@ class Scheduler {
   void apply(const JobLost& fact, Time now);
   void apply(const DeviceChanged& fact) { devices_.set_health(fact.device, fact.health); }
   void apply(const ForeignUse& fact) { devices_.set_foreign(fact.device, fact.memory); }
+  void apply(const JobUse& fact, Time now);
   void apply(const DeviceTaken& fact) { devices_.set_taken(fact.device, fact.taken); }
   void apply(const StartRefused& fact, Time now);
 
@@ -202,7 +221,10 @@ class Scheduler {
   void enter_queue(Job& job, Time now);
   void leave_queue(Job& job);
   void ask_to_stop(Job& job, Stopping why, Time now);
-  void end_attempt(Job& job, const Ended& attempt, Time now);
+  void end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
+                   Time now);
+  bool make_room(Job& job, const MemoryEnd& end);
+  void requeue(Job& job, const Ended& attempt, Time not_before, Time now);
   void finish(Job& job, const Ended& ended);
   void settle_followers(std::vector<JobId> ended, Time now);
   void set_timer(Job& job, Time when);

@@ -78,6 +78,7 @@ void Daemon::watch_signals() {
 void Daemon::turn() {
   const Time at = now();
   if (!commit_failed_) {
+    pass_on_claims(at);
     const bool due = told_ || scheduler_->wake_at() <= at;
     // Again while another berth was faster: each refusal rules a device out, so it ends.
     for (bool again = due; again; again = refused_) {
@@ -153,7 +154,10 @@ void Daemon::record(const StartJob& action, Time at) {
           : output_path(description.output, job->id, description);
   attempt.stderr_path = output_path(description.error, job->id, description);
   Active& active = active_[action.job];
-  active.recipe = recipe_of(description);
+  active.recipe = recipe_of(description.project, description.command);
+  active.user = description.user;
+  active.stdout_path = attempt.stdout_path;
+  active.stderr_path = attempt.stderr_path;
   active.warning_signal = description.warning_signal;
   active.gpus = static_cast<int>(action.devices.size());
   ShimLaunch wanted = launch_for(action, *job, attempt);
@@ -249,7 +253,7 @@ Ending Daemon::ending_of(const Ended& ended, JobId job) const {
   ending.ended = ended.ended;
   if (const auto active = active_.find(job); active != active_.end()) {
     const Active& known = active->second;
-    ending.peak = known.peak;
+    ending.peak = memory_.peak(job);
     ending.energy = known.energy;
     ending.message = known.message;
     if (known.ended != kNever && known.ended < ending.ended && known.ended >= ended.started) {
@@ -265,6 +269,11 @@ Ending Daemon::ending_of(const Ended& ended, JobId job) const {
 void Daemon::record(const JobRequeued& action, Time) {
   check(store_->end_attempt(action.job, action.number, ending_of(action.attempt, action.job)));
   check(store_->set_waiting(action.job, false, action.not_before));
+  if (action.attempt.outcome == Outcome::Oom) {
+    const Job& job = *scheduler_->find(action.job);
+    check(store_->set_claim(action.job, scheduler_->needs(job).memory, job.memory_retries));
+  }
+  memory_.forget(action.job);
   active_.erase(action.job);
   events_->job_changed(action.job);
   after_commit([this, job = action.job, attempt = action.number] {
@@ -283,10 +292,10 @@ void Daemon::record(const JobEnded& action, Time) {
   }
   check(store_->end_job(job.id, ending));
   ++ended_[static_cast<std::size_t>(phase_of(ended.outcome))];
-  if (const auto active = active_.find(job.id);
-      active != active_.end() && ended.outcome == Outcome::Succeeded) {
-    history_.learn(active->second.recipe, ending.ended - ended.started);
+  if (const auto active = active_.find(job.id); active != active_.end()) {
+    learn_from(active->second, ending, ended.started);
   }
+  memory_.forget(job.id);
   active_.erase(job.id);
   events_->job_changed(job.id);
   after_commit([this, id = job.id, attempt = job.attempt, ran,
@@ -360,7 +369,8 @@ void Daemon::take_end(const AttemptEnd& end, Time at) {
   if (end.kind == AttemptEnd::Kind::NotStarted) {
     active.message = describe_start_error(end.start_error, end.start_step);
   }
-  const JobExited exited{end.job, end.code, end.signal, end.kind == AttemptEnd::Kind::Exited};
+  const JobExited exited{end.job, end.code, end.signal, end.kind == AttemptEnd::Kind::Exited,
+                         judge_memory(end, active)};
   journal(exited, at);
   scheduler_->apply(exited, at);
 }

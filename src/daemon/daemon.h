@@ -17,6 +17,7 @@
 #include "api/messages.h"
 #include "base/fd.h"
 #include "base/paths.h"
+#include "core/learner.h"
 #include "core/scheduler.h"
 #include "daemon/events.h"
 #include "daemon/history.h"
@@ -25,6 +26,8 @@
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
 #include "gpu/device_locks.h"
+#include "memory/memory_watch.h"
+#include "memory/peak_file.h"
 #include "gpu/telemetry.h"
 #include "store/store.h"
 
@@ -43,11 +46,13 @@ class Daemon {
 
   /// What is known of an attempt while it has devices.
   struct Active {
-    std::string recipe;
+    Recipe recipe;
     int warning_signal = 0;
     pid_t pid = 0;
     int gpus = 0;
-    Bytes peak;  // on the device where it was highest
+    uid_t user = 0;
+    std::string stdout_path;
+    std::string stderr_path;
     std::optional<double> energy;
     Time ended = kNever;  // as its shim says
     std::string message;  // about its end
@@ -114,6 +119,14 @@ class Daemon {
   void take_end(const AttemptEnd& end, Time at);
   void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
   static void check(const Result<void>& stored);
+
+  // Memory (memory.cc).
+  void open_peaks();
+  void claim_memory(Needs& needs, const Recipe& recipe) const;
+  void await_claim(JobId first, std::uint32_t count, const Needs& needs, const Recipe& recipe);
+  std::optional<MemoryEnd> judge_memory(const AttemptEnd& end, Active& active);
+  void learn_from(const Active& active, const Ending& ending, Time started);
+  void pass_on_claims(Time at);
 
   // Devices (devices.cc).
   Result<void> add_devices(const std::string& gpus);
@@ -188,6 +201,9 @@ class Daemon {
   std::unique_ptr<EventHub> events_;
   LogReader logs_;
   History history_;
+  Learner learner_;
+  MemoryWatch memory_;
+  std::unique_ptr<PeakFile> peaks_;
   std::unique_ptr<HttpServer> server_;
   Fd signals_;
   std::vector<ShimLaunch> launches_;            // of this turn, for when it is on disk

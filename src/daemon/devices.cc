@@ -175,9 +175,6 @@ void Daemon::take_reading() {
     const std::vector<DeviceLease>& leases = scheduler_->devices()[device].leases;
     for (const DeviceLease& lease : leases) {
       Active& active = active_[lease.job];
-      if (const auto used = state.use.jobs.find(lease.job); used != state.use.jobs.end()) {
-        active.peak = std::max(active.peak, used->second);
-      }
       if (state.sample->power) {
         // Who shares a device shares its bill.
         active.energy = active.energy.value_or(0) +
@@ -185,6 +182,11 @@ void Daemon::take_reading() {
       }
     }
   }
+  for (const JobUse& use : memory_.take(*reading, scheduler_->devices())) {
+    journal(use, at);
+    scheduler_->apply(use, at);
+  }
+  peaks_->read();
   if (events_->has_listeners()) {
     events_->tell_listeners("devices", devices_json());
   }

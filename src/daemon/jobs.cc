@@ -92,6 +92,8 @@ std::string reason_of(const Ending& ending) {
     case EndReason::Cancelled:
     case EndReason::Lost:
       return "";
+    case EndReason::Memory:
+      return "it used more GPU memory than it claimed while others shared the GPU";
   }
   return "";
 }
@@ -104,6 +106,9 @@ JobReport Daemon::report(const JobRecord& record) {
   report.description = record.description;
   report.state = phase_name(record.phase);
   report.attempt = record.attempt;
+  if (const Job* job = scheduler_->find(record.id); job != nullptr) {
+    report.description.spec.needs = scheduler_->needs(*job);  // a claim may have changed since
+  }
   report.submitted = seconds(record.submitted);
   report.started = seconds(record.started);
   if (record.ending) {
@@ -130,7 +135,7 @@ JobReport Daemon::report(const JobRecord& record) {
   if (record.phase == JobPhase::Running) {
     report.paused = is_stopped(report.pid);
     if (const auto active = active_.find(record.id); active != active_.end()) {
-      report.peak = active->second.peak;
+      report.peak = memory_.peak(record.id);
       report.energy = active->second.energy;
     }
   }

@@ -68,6 +68,19 @@ std::uint64_t tail_offset(int file, std::uint64_t size, std::int64_t lines) {
 
 }  // namespace
 
+std::string read_tail(const std::string& path, uid_t user, std::size_t most) {
+  const Fd file = open_as(path, user);
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return "";
+  }
+  std::string text(std::min(most, static_cast<std::size_t>(status.st_size)), '\0');
+  const ssize_t got = ::pread(file.get(), text.data(), text.size(),
+                              status.st_size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
 LogReader::LogReader() : events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
   BERTH_CHECK(events_);
 }

@@ -30,6 +30,9 @@ struct LogRequest {
   bool over = false;       // the attempt has ended: there will not be more
 };
 
+/// The last bytes of a file, with that user's rights; empty where it cannot be read.
+std::string read_tail(const std::string& path, uid_t user, std::size_t most);
+
 class LogReader {
  public:
   LogReader();

@@ -26,6 +26,10 @@ class RestoredEntries {
     Restored entry{
         command.id,      1, command.spec.held, command.spec.begin, command.attempt, command.running,
         command.starting};
+    if (command.memory_retries > 0) {
+      entry.claim = command.spec.needs.memory;
+      entry.memory_retries = command.memory_retries;
+    }
     if (!entries_.empty()) {
       Restored& last = entries_.back();
       const bool plain = !entry.running && entry.attempt == 0 && entry.not_before == Time{};
@@ -117,6 +121,9 @@ Result<void> Daemon::open(const DaemonOptions& options) {
     return Failure(policy.error());
   }
   Scheduler::Config config;
+  config.placement = options.placement;
+  config.limits.buffer = options.buffer;
+  config.enforce_claims = options.enforce_claims;
   config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
   scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
   // Numbers of events grow over restarts, as the time does.
@@ -126,7 +133,8 @@ Result<void> Daemon::open(const DaemonOptions& options) {
         const Result<JobRecord> record = store_->job(id);
         return record ? to_json(report(*record)) : "";
       });
-  journal(Restarted{options.policy}, now());
+  journal(Restarted{options.policy, config}, now());
+  open_peaks();
   if (Result<void> added = add_devices(options.gpus); !added) {
     return added;
   }
@@ -231,6 +239,12 @@ Result<void> Daemon::restore() {
     Restore command{job.id, job.spec, std::min(job.submitted, at), job.attempt, std::nullopt};
     command.spec.held = job.phase == JobPhase::Held;
     command.spec.begin = std::max(command.spec.begin, job.not_before);
+    await_claim(job.id, 1, job.spec.needs, recipe_of(job.project, job.command));
+    command.memory_retries = job.memory_retries;
+    if (job.claim) {
+      command.spec.needs.memory = *job.claim;
+      command.spec.needs.share = *job.claim == Bytes{} ? 0 : command.spec.needs.share;
+    }
     const auto known = [&](const auto& attempts) {
       const auto found = attempts.find(job.id);
       return found != attempts.end() && found->second.attempt == job.attempt;
@@ -293,7 +307,12 @@ Result<void> Daemon::restore() {
     }
     const auto start = running.find(id);
     Active& active = active_[id];
-    active.recipe = recipe_of(job->description);
+    active.recipe = recipe_of(job->description.project, job->description.command);
+    active.user = job->description.user;
+    if (const auto attempts = store_->attempts(id); attempts && !attempts->empty()) {
+      active.stdout_path = attempts->back().stdout_path;
+      active.stderr_path = attempts->back().stderr_path;
+    }
     active.warning_signal = job->description.warning_signal;
     active.pid = start == running.end() ? 0 : start->second.pid;
     active.gpus = static_cast<int>(scheduler_->find(id)->lease()->size());
@@ -340,7 +359,8 @@ Result<void> Daemon::learn_from_past() {
   }
   for (auto job = page->jobs.rbegin(); job != page->jobs.rend(); ++job) {
     if (job->started != kNever && job->ending && job->ending->ended >= job->started) {
-      history_.learn(recipe_of(job->description), job->ending->ended - job->started);
+      history_.learn(recipe_of(job->description.project, job->description.command).key,
+                     job->ending->ended - job->started);
     }
   }
   return {};

@@ -24,6 +24,11 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   std::vector<std::string> words = {
       "berth",    "daemon",       "run",    "--ready-fd", std::to_string(ready_fd),
       "--policy", options.policy, "--gpus", options.gpus};
+  words.insert(words.end(), {"--placement", std::string(placement_name(options.placement)),
+                             "--buffer", fmt::format("{}B", options.buffer.count)});
+  if (options.enforce_claims) {
+    words.emplace_back("--enforce");
+  }
   if (!options.listen.empty()) {
     words.insert(words.end(), {"--listen", options.listen});
   }

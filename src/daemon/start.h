@@ -7,12 +7,16 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "core/device_table.h"
 
 namespace berth {
 
 struct DaemonOptions {
   std::string gpus = "auto";  // as --gpus
   std::string policy = "priority";
+  Placement placement = Placement::Pack;
+  Bytes buffer = DeviceTable::Limits{}.buffer;  // kept free on a shared device
+  bool enforce_claims = false;
   std::string listen;         // HOST:PORT for TCP; empty: none
   bool force_listen = false;  // also beyond this machine, in the clear
   bool everyone = false;      // other users of the machine may connect, too

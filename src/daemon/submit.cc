@@ -50,6 +50,7 @@ HttpResponse Daemon::submit(const HttpRequest& request) {
     }
     description.user = user;
     const JobSpec spec = description.spec;
+    await_claim(id, job.count, spec.needs, recipe_of(description.project, description.command));
     check(store_->insert(id, job.count, std::move(description), environment, at));
     const Result<JobId> taken = scheduler_->apply(Submit{spec, id, job.count}, at);
     if (!taken) {
@@ -94,9 +95,11 @@ Result<void> Daemon::check_job(SubmittedJob& job) const {
   if (Result<void> settled = settle_dependencies(spec); !settled) {
     return settled;
   }
+  const Recipe recipe = recipe_of(description.project, description.command);
   if (spec.expected == kForever) {
-    spec.expected = history_.expected(recipe_of(description));
+    spec.expected = history_.expected(recipe.key);
   }
+  claim_memory(spec.needs, recipe);
   return scheduler_->check_submission(spec);
 }
 

@@ -50,7 +50,12 @@ std::optional<Telemetry::Reading> Telemetry::take() {
   return std::exchange(newest_, std::nullopt);
 }
 
+/// A job grows in its first seconds: that is when its peak is missed, and when others must not be
+/// put beside it.
 void Telemetry::job_started(JobRoot root) {
+  constexpr Duration kOften = std::chrono::milliseconds(100);
+  constexpr Duration kRampUp = std::chrono::seconds(5);
+  sampler_.hurry(kOften, kRampUp);
   const std::lock_guard lock(mutex_);
   roots_.push_back({root, -1});
 }

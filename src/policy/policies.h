@@ -17,6 +17,7 @@ std::unique_ptr<Policy> make_fifo();
 struct PriorityOptions {
   Duration aging = std::chrono::hours(1);     // of waiting that outweighs one step of priority
   Duration patience = std::chrono::hours(1);  // after which devices are collected for a blocked job
+  Duration together = std::chrono::minutes(1);  // jobs that came within it may change places
 };
 
 /// The default: priority with aging, and backfilling that does not delay the first blocked job.

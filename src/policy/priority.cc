@@ -7,6 +7,10 @@
 // waiting GPUs would help no one, so nothing is kept; but a job that has waited longer than the
 // patience gets its devices collected one by one, so that a stream of small jobs cannot starve a
 // big one.
+//
+// Of jobs that claim memory, have one priority and came at about the same time, the largest that
+// fits goes first: small ones fill the gaps that are left, large ones would find no gap later. The
+// same holds for jobs that go past one that does not fit, whenever they came.
 #include <algorithm>
 
 #include "policy/policies.h"
@@ -16,6 +20,8 @@ namespace {
 
 /// How many jobs of one bucket are tried for a gap in front of a reservation.
 constexpr int kBackfillDepth = 32;
+/// How many kinds of job that fit are compared.
+constexpr int kChoice = 64;
 
 class Priority final : public Policy {
  public:
@@ -29,26 +35,31 @@ class Priority final : public Policy {
 
   std::optional<Proposal> propose(const View& view) override {
     std::optional<Reservation> kept;
+    std::optional<Proposal> largest;
+    JobId first{};  // that could start; `largest` may go before it
+    Bytes claim;
+    int left = kChoice;
     bool blocked = false;
     for (const Queue::Head& head : view.queue().heads()) {
-      if (!blocked) {
-        if (auto devices = view.place(head.shape, {})) {
-          return Proposal{head.first.job, std::move(*devices)};
-        }
-        blocked = true;
+      const Bytes wanted = view.queue().needs(head.shape).memory;
+      if (largest && (left == 0 || claim == Bytes{} || !equals(view, first, head, blocked))) {
+        break;
+      }
+      if ((largest && wanted <= claim) || !view.place(head.shape, {})) {
+        blocked = blocked || !largest;
         continue;
       }
-      if (!view.place(head.shape, {})) {
-        continue;
-      }
-      if (!kept) {
+      --left;
+      if (blocked && !kept) {
         kept = reservation(view).value_or(Reservation{});
       }
-      if (auto proposal = backfill(view, head, *kept)) {
-        return proposal;
+      if (auto proposal = backfill(view, head, blocked ? *kept : Reservation{})) {
+        first = largest ? first : proposal->job;
+        largest = std::move(proposal);
+        claim = wanted;
       }
     }
-    return std::nullopt;
+    return largest;
   }
 
   std::optional<Reservation> reservation(const View& view) const override {
@@ -69,6 +80,14 @@ class Priority final : public Policy {
   }
 
  private:
+  /// Whether the first job of a bucket, which stands behind `before`, may go first for its size.
+  bool equals(const View& view, JobId before, const Queue::Head& head, bool blocked) const {
+    const Job& first = view.job(before);
+    const Job& other = view.job(head.first.job);
+    return first.priority == other.priority &&
+           (blocked || other.submitted <= add_saturating(first.submitted, options_.together));
+  }
+
   /// The first job in order that wants devices and does not fit now.
   static const Queue::Head* first_blocked(const View& view) {
     for (const Queue::Head& head : view.queue().heads()) {

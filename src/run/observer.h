@@ -35,8 +35,9 @@ struct JobEndEvent {
   int signal = 0;
   int start_error = 0;  // errno
   Duration runtime{};
-  Bytes peak_memory;     // over all its devices; 0: not seen
+  Bytes peak_memory;     // on the device where it was highest; 0: not seen
   bool retried = false;  // another attempt follows
+  std::string note;      // what the outcome does not say; mostly empty
 };
 
 /// Where a run stands.

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+
+#include "core/out_of_memory.h"
 
 namespace berth {
 namespace {
@@ -130,6 +133,10 @@ bool JobOutputs::pull(Stream& stream) {
 void JobOutputs::take(Stream& stream, std::string_view bytes) {
   Job& job = jobs_.at(stream.job.value);
   job.bytes += bytes.size();
+  job.tail += bytes.substr(bytes.size() - std::min(bytes.size(), kComplaintTail));
+  if (job.tail.size() > 2 * kComplaintTail) {
+    job.tail.erase(0, job.tail.size() - kComplaintTail);
+  }
   if (!job.log_path.empty()) {
     write_log(job, bytes);
     return;
@@ -169,6 +176,17 @@ void JobOutputs::write_log(Job& job, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   lost_ += bytes.size();
+}
+
+std::string_view JobOutputs::tail(JobId id) {
+  const auto found = jobs_.find(id.value);
+  if (found == jobs_.end()) {
+    return {};
+  }
+  for (const std::unique_ptr<Stream>& stream : found->second.streams) {
+    (void)pull(*stream);
+  }
+  return found->second.tail;
 }
 
 std::uint64_t JobOutputs::finish(JobId id) {

@@ -40,6 +40,9 @@ class JobOutputs {
   Writers open(JobId job, std::string_view name);
   void release_writers();
 
+  /// The end of what the job has printed so far, as far as berth sees it.
+  std::string_view tail(JobId job);
+
   /// Takes what is still in the pipes. Returns how many bytes the job printed, as far as berth saw.
   std::uint64_t finish(JobId job);
 
@@ -58,6 +61,7 @@ class JobOutputs {
     std::string log_path;
     bool log_broken = false;
     std::uint64_t bytes = 0;
+    std::string tail;  // of both streams
   };
 
   int add_stream(Job& job, JobId id, bool is_stderr);

@@ -98,8 +98,9 @@ void Run::act(Time at) {
         scheduler_->apply(Resume{});
       }
     }
+    pass_on_claims();
     take_actions(at);
-  } while (!failed_starts_.empty() || refused_);
+  } while (!failed_starts_.empty() || refused_ || learner_.behind());
   // Only now: a device that went from one job to the next was never free.
   release_locks();
   tell_of_waiting(at);
@@ -164,7 +165,7 @@ void Run::start(const StartJob& action, Time at) {
     ++summary_.retries;
   }
   Active& active = active_[action.job.value];
-  active = {action.attempt, pid.value_or(0), action.devices, at, wall_seconds(), Bytes{}, 0};
+  active = {action.attempt, pid.value_or(0), action.devices, at, wall_seconds(), 0, ""};
   if (!pid) {
     observer_.warning(fmt::format("job {}: {}", action.job.value, pid.error().message));
     active.start_error = EAGAIN;
@@ -183,7 +184,8 @@ void Run::take_exits() {
   const Time at = now();
   for (const Exit& exit : exits) {
     active_.at(exit.job.value).start_error = exit.start_error;
-    scheduler_->apply(JobExited{exit.job, exit.code, exit.signal, exit.start_error == 0}, at);
+    scheduler_->apply(
+        JobExited{exit.job, exit.code, exit.signal, exit.start_error == 0, judge_memory(exit)}, at);
   }
 }
 
@@ -195,11 +197,12 @@ JobEvent Run::event(JobId id, const Record& record, const Active& active) const 
   return event;
 }
 
-JobEndEvent Run::end_event(const Ended& ended, const Active& active, bool retried) const {
+JobEndEvent Run::end_event(JobId id, const Ended& ended, const Active& active, bool retried) const {
   return {ended.outcome,      ended.reason,
           ended.exit_code,    ended.signal,
           active.start_error, ended.ended - active.started,
-          active.peak_memory, retried};
+          memory_.peak(id),   retried,
+          active.note};
 }
 
 /// An attempt no longer runs: books what it used.
@@ -211,6 +214,7 @@ void Run::release(JobId id, Time at) {
   if (telemetry_ != nullptr) {
     telemetry_->job_ended(id);
   }
+  memory_.forget(id);
   active_.erase(id.value);
 }
 
@@ -218,7 +222,7 @@ void Run::requeue(const JobRequeued& action, Time at) {
   (void)outputs_.finish(action.job);
   const Active& active = active_.at(action.job.value);
   observer_.job_ended(event(action.job, *records_.find(action.job), active),
-                      end_event(action.attempt, active, true));
+                      end_event(action.job, action.attempt, active, true));
   release(action.job, at);
 }
 
@@ -250,7 +254,8 @@ void Run::end(const JobEnded& action, Time at) {
   } else {
     const Active& active = found->second;
     const std::uint64_t output_bytes = outputs_.finish(id);
-    const JobEndEvent result = end_event(ended, active, false);
+    const JobEndEvent result = end_event(id, ended, active, false);
+    learn_from(id, record, ended.outcome);
     count(ended.outcome);
     summary_.total_runtime += result.runtime;
     summary_.longest_runtime = std::max(summary_.longest_runtime, result.runtime);
@@ -269,7 +274,7 @@ void Run::end_without_start(JobId id, const Record& record, const Ended& ended) 
   ++summary_.counts.not_run;
   Active none;
   none.started = ended.ended;
-  observer_.job_ended(event(id, record, none), end_event(ended, none, false));
+  observer_.job_ended(event(id, record, none), end_event(id, ended, none, false));
 }
 
 void Run::count(Outcome outcome) {

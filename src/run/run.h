@@ -13,10 +13,13 @@
 #include <vector>
 
 #include "base/id_table.h"
+#include "core/learner.h"
 #include "core/scheduler.h"
 #include "exec/runner.h"
 #include "gpu/device_locks.h"
 #include "gpu/devices.h"
+#include "memory/memory_watch.h"
+#include "memory/peak_file.h"
 #include "gpu/telemetry.h"
 #include "run/halt.h"
 #include "run/input.h"
@@ -30,7 +33,11 @@ namespace berth {
 
 struct RunOptions {
   std::string policy = "priority";
-  JobSpec defaults;  // for what a line does not say
+  Placement placement = Placement::Pack;
+  Bytes buffer = DeviceTable::Limits{}.buffer;
+  bool enforce_claims = false;
+  std::string peaks;  // the file of what jobs have used; empty: nothing is learned
+  JobSpec defaults;   // for what a line does not say
   Duration grace = std::chrono::seconds(10);
   JobOutputs::Options outputs;
   std::optional<std::string> joblog;
@@ -84,8 +91,8 @@ class Run {
     std::vector<DeviceId> devices;
     Time started;
     double wall_started = 0;
-    Bytes peak_memory;
     int start_error = 0;  // errno
+    std::string note;     // about its end
   };
 
   // Jobs coming in (run_intake.cc).
@@ -118,7 +125,7 @@ class Run {
   void take_signals();
   void stop_level(int level);
   JobEvent event(JobId id, const Record& record, const Active& active) const;
-  JobEndEvent end_event(const Ended& ended, const Active& active, bool retried) const;
+  JobEndEvent end_event(JobId id, const Ended& ended, const Active& active, bool retried) const;
 
   // Devices that are not only ours (run_locks.cc).
   bool take_locks(const StartJob& action, Time at, Result<void>& problem);
@@ -126,6 +133,13 @@ class Run {
   void tell_of_waiting(Time at);
   void take_freed();
   void take_closed();
+
+  // Memory (run_memory.cc).
+  static Recipe recipe_of(const Record& record);
+  void claim_memory(JobSpec& spec, const JobLine& line) const;
+  std::optional<MemoryEnd> judge_memory(const Exit& exit);
+  void learn_from(JobId id, const Record& record, Outcome outcome);
+  void pass_on_claims();
 
   // How it goes (run_progress.cc).
   void take_samples();
@@ -143,6 +157,9 @@ class Run {
   JobOutputs outputs_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Telemetry> telemetry_;
+  MemoryWatch memory_;
+  Learner learner_;
+  std::unique_ptr<PeakFile> peaks_;
   std::optional<Joblog> joblog_;
   std::optional<Input> input_;
   Fd signals_;

@@ -25,10 +25,17 @@ Result<void> Run::prepare() {
   }
   Scheduler::Config config;
   config.grace = options_.grace;
+  config.placement = options_.placement;
+  config.limits.buffer = options_.buffer;
+  config.enforce_claims = options_.enforce_claims;
   config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
   scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
   for (const DeviceInfo& device : devices_.list()) {
     scheduler_->add_device(device.spec);
+  }
+  if (!options_.peaks.empty()) {
+    peaks_ = std::make_unique<PeakFile>(
+        options_.peaks, [this](const Recipe& recipe, Bytes peak) { learner_.learn(recipe, peak); });
   }
   outcomes_.resize(1);
   begun_ = now();
@@ -188,7 +195,9 @@ Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
   JobSpec spec = options_.defaults;
   const LineOptions& options = line.options;
   spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
-  spec.needs.memory = options.memory.value_or(spec.needs.memory);
+  if (options.claim) {
+    spec.needs.set(*options.claim);
+  }
   spec.needs.share = options.share.value_or(spec.needs.share);
   spec.priority = options.priority.value_or(spec.priority);
   spec.limit = options.timeout.value_or(spec.limit);
@@ -252,6 +261,7 @@ Result<void> Run::submit(JobLine line) {
   if (!spec) {
     return Failure(spec.error());
   }
+  claim_memory(*spec, line);
   const Time at = now();
   if (never) {
     // Its number and its account are those that it would have had, had it come in time.
@@ -264,6 +274,8 @@ Result<void> Run::submit(JobLine line) {
                       {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, at});
     return {};
   }
+  const bool learns =
+      peaks_ != nullptr && spec->needs.claim == ClaimSource::Learned && spec->needs.gpus > 0;
   const Result<JobId> submitted = scheduler_->apply(Submit{std::move(*spec), id}, at);
   if (!submitted) {
     return fail(submitted.error().code,
@@ -274,7 +286,10 @@ Result<void> Run::submit(JobLine line) {
   if (line.options.name) {
     names_[*line.options.name] = id;
   }
-  records_.insert(id, make_record(std::move(line)));
+  const Record& record = records_.insert(id, make_record(std::move(line)));
+  if (learns) {
+    learner_.job_waits(id, recipe_of(record));
+  }
   return {};
 }
 

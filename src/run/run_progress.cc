@@ -29,15 +29,8 @@ void Run::take_samples() {
     }
     meter_.add_sample(i, sample);
   }
-  for (auto& [id, active] : active_) {
-    Bytes held;
-    for (const DeviceId device : active.devices) {
-      const auto& jobs = reading->use[device.value].jobs;
-      if (const auto found = jobs.find(JobId{id}); found != jobs.end()) {
-        held += found->second;
-      }
-    }
-    active.peak_memory = std::max(active.peak_memory, held);
+  for (const JobUse& use : memory_.take(*reading, scheduler_->devices())) {
+    scheduler_->apply(use, now());
   }
 }
 

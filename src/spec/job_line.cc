@@ -89,7 +89,7 @@ Result<void> set_option(LineOptions& options, std::string_view key, std::string_
     return set_number(options.gpus, "gpus", value, 0, kMostGpus);
   }
   if (key == "mem") {
-    return set_parsed(options.memory, parse_bytes(value));
+    return set_parsed(options.claim, parse_claim(value));
   }
   if (key == "share") {
     std::optional<std::uint32_t> percent;

@@ -27,7 +27,7 @@ struct LineOptions {
   std::optional<std::string> name;
   std::optional<std::string> project;
   std::optional<std::uint32_t> gpus;
-  std::optional<Bytes> memory;
+  std::optional<Claim> claim;
   std::optional<std::uint32_t> share;  // thousandths
   std::optional<std::int32_t> priority;
   std::optional<Duration> timeout;

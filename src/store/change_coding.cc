@@ -194,6 +194,10 @@ void fields(Coder& code, typename Coder::template Of<SetStopping>& change) {
   each(code, change.job, change.why);
 }
 template <class Coder>
+void fields(Coder& code, typename Coder::template Of<SetClaim>& change) {
+  each(code, change.job, change.memory, change.memory_retries);
+}
+template <class Coder>
 void fields(Coder& code, typename Coder::template Of<EndAttempt>& change) {
   each(code, change.job, change.attempt);
   fields(code, change.ending);

@@ -52,6 +52,12 @@ struct SetStopping {
   JobId job;
   Stopping why = Stopping::No;
 };
+/// What a waiting job claims now, beside what it was submitted with.
+struct SetClaim {
+  JobId job;
+  Bytes memory;  // 0: it is to have its devices alone
+  std::uint8_t memory_retries = 0;
+};
 struct EndAttempt {
   JobId job;
   std::uint16_t attempt = 0;
@@ -74,6 +80,6 @@ struct ForgetInputs {
 
 using Change = std::variant<InsertJobs, RememberToken, SetWaiting, Amend, SetSetting, BeginAttempt,
                             StartAttempt, SetStopping, EndAttempt, EndJob, ForgetJobs, AppendInput,
-                            ForgetInputs>;
+                            ForgetInputs, SetClaim>;
 
 }  // namespace berth

@@ -65,6 +65,7 @@ std::string encode_needs(const Needs& needs) {
       .list(needs.only)
       .list(needs.exclude)
       .list(needs.prefer)
+      .number(static_cast<std::uint64_t>(needs.claim))
       .take();
 }
 
@@ -78,6 +79,12 @@ std::optional<Needs> decode_needs(std::string_view bytes) {
   needs.only = in.list();
   needs.exclude = in.list();
   needs.prefer = in.list();
+  // Older rows do not say.
+  needs.claim =
+      !in.at_end()
+          ? static_cast<ClaimSource>(in.number_up_to(static_cast<std::uint64_t>(ClaimSource::None)))
+      : needs.memory > Bytes{} ? ClaimSource::Given
+                               : ClaimSource::Learned;
   return in.failed() ? std::nullopt : std::optional(std::move(needs));
 }
 

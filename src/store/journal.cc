@@ -28,6 +28,8 @@ enum class Kind : std::uint8_t {
   Edited = 16,
   DeviceTaken = 17,
   StartRefused = 18,
+  Reclaim = 19,
+  JobUse = 20,
 };
 
 struct Encode {
@@ -50,6 +52,20 @@ struct Encode {
         .integer(input.exit_code)
         .integer(input.signal)
         .number(input.started ? 1 : 0);
+    if (input.memory) {
+      out.number(static_cast<std::uint64_t>(input.memory->blame.cause))
+          .number(input.memory->blame.offender.value)
+          .integer(input.memory->wanted.count);
+    }
+  }
+  void operator()(const Reclaim& input) const {
+    kind(Kind::Reclaim).number(input.job.value).integer(input.memory.count);
+  }
+  void operator()(const JobUse& input) const {
+    kind(Kind::JobUse)
+        .number(input.job.value)
+        .number(input.device.value)
+        .integer(input.memory.count);
   }
   void operator()(const DeviceChanged& input) const {
     kind(Kind::DeviceChanged)
@@ -72,7 +88,16 @@ struct Encode {
   }
   void operator()(const Stepped&) const { kind(Kind::Stepped); }
   void operator()(const JobLost& input) const { kind(Kind::JobLost).number(input.job.value); }
-  void operator()(const Restarted& input) const { kind(Kind::Restarted).text(input.policy); }
+  void operator()(const Restarted& input) const {
+    const Scheduler::Config& config = input.config;
+    kind(Kind::Restarted)
+        .text(input.policy)
+        .number(static_cast<std::uint64_t>(config.placement))
+        .integer(config.limits.buffer.count)
+        .number(config.limits.cpu_slots)
+        .integer(config.grace.count())
+        .number(config.enforce_claims ? 1 : 0);
+  }
   void operator()(const Restored& input) const {
     kind(Kind::Restored)
         .number(input.first.value)
@@ -87,6 +112,8 @@ struct Encode {
           .integer(input.running->since.time_since_epoch().count());
       devices(input.running->devices);
     }
+    out.number(input.claim ? 1 : 0).integer(input.claim.value_or(Bytes{}).count);
+    out.number(input.memory_retries);
   }
   void operator()(const Edited& input) const {
     kind(Kind::Edited).number(input.job.value);
@@ -136,6 +163,14 @@ JobExited exited(Decoder& in) {
   input.exit_code = static_cast<int>(in.integer());
   input.signal = static_cast<int>(in.integer());
   input.started = in.number_up_to(1) == 1;
+  if (!in.at_end()) {
+    MemoryEnd end;
+    end.blame.cause =
+        static_cast<MemoryCause>(in.number_up_to(static_cast<std::uint64_t>(MemoryCause::Foreign)));
+    end.blame.offender = job(in);
+    end.wanted = Bytes{in.integer()};
+    input.memory = end;
+  }
   return input;
 }
 
@@ -171,10 +206,31 @@ Restored restored(Decoder& in) {
     input.starting = in.number_up_to(1) == 1;
     Running running;
     running.stopping =
-        static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::TimeLimit)));
+        static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::Memory)));
     running.since = time(in);
     running.devices = devices(in);
     input.running = std::move(running);
+  }
+  if (!in.at_end()) {  // older entries end here
+    const bool claimed = in.number_up_to(1) == 1;
+    const Bytes claim{in.integer()};
+    input.claim = claimed ? std::optional(claim) : std::nullopt;
+    input.memory_retries = static_cast<std::uint8_t>(in.number_up_to(255));
+  }
+  return input;
+}
+
+Restarted restarted(Decoder& in) {
+  Restarted input{std::string(in.text())};
+  if (!in.at_end()) {  // older entries end here
+    Scheduler::Config& config = input.config;
+    config.placement =
+        static_cast<Placement>(in.number_up_to(static_cast<std::uint64_t>(Placement::Spread)));
+    config.limits.buffer = Bytes{in.integer()};
+    config.limits.cpu_slots =
+        static_cast<std::uint32_t>(in.number_up_to(std::numeric_limits<std::uint32_t>::max()));
+    config.grace = Duration(in.integer());
+    config.enforce_claims = in.number_up_to(1) == 1;
   }
   return input;
 }
@@ -197,7 +253,7 @@ std::optional<JobSpec> spec(Decoder& in) {
 }
 
 std::optional<JournalInput> read(Decoder& in) {
-  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::StartRefused)))) {
+  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::JobUse)))) {
     case Kind::Submitted: {
       const JobId first = job(in);
       return Submitted{first, static_cast<std::uint32_t>(
@@ -233,7 +289,16 @@ std::optional<JournalInput> read(Decoder& in) {
     case Kind::JobLost:
       return JobLost{job(in)};
     case Kind::Restarted:
-      return Restarted{std::string(in.text())};
+      return restarted(in);
+    case Kind::Reclaim: {
+      const JobId claims = job(in);
+      return Reclaim{claims, Bytes{in.integer()}};
+    }
+    case Kind::JobUse: {
+      const JobId uses = job(in);
+      const DeviceId used = device(in);
+      return JobUse{uses, used, Bytes{in.integer()}};
+    }
     case Kind::Restored:
       return restored(in);
     case Kind::Edited: {

@@ -30,10 +30,13 @@ struct Restored {
   std::uint16_t attempt = 0;
   std::optional<Running> running;
   bool starting = false;
+  std::optional<Bytes> claim = {};  // where it is another than in its record
+  std::uint8_t memory_retries = 0;
 };
 /// A new process: the scheduler begins empty, and what follows tells it what there is.
 struct Restarted {
   std::string policy;
+  Scheduler::Config config = {};
 };
 /// An Edit. What was asked before is kept here, because the record now has what is asked since.
 struct Edited {
@@ -44,9 +47,10 @@ struct Edited {
 /// step() was called: timers and the policy look at the clock only then.
 struct Stepped {};
 
-using JournalInput = std::variant<Submitted, Cancel, Hold, Release, Pause, Resume, JobStarted,
-                                  JobExited, JobLost, DeviceChanged, ForeignUse, DeviceTaken,
-                                  StartRefused, DeviceAdded, Restarted, Restored, Edited, Stepped>;
+using JournalInput =
+    std::variant<Submitted, Cancel, Hold, Release, Pause, Resume, JobStarted, JobExited, JobLost,
+                 DeviceChanged, ForeignUse, DeviceTaken, StartRefused, DeviceAdded, Restarted,
+                 Restored, Edited, Stepped, Reclaim, JobUse>;
 
 struct JournalEntry {
   std::uint64_t number = 0;  // from 1, without gaps

@@ -86,6 +86,10 @@ struct LiveJob {
   Time started = kNever;             // of the present attempt
   std::vector<std::string> devices;  // of the present attempt, while it is starting or running
   Stopping stopping = Stopping::No;  // that attempt has been asked to end
+  std::optional<Bytes> claim;        // where it is another than it was submitted with; 0: alone
+  std::uint8_t memory_retries = 0;
+  std::string project;
+  std::string command;
 };
 
 /// What a token stands for: the jobs of the submission that brought it.

@@ -9,6 +9,21 @@
 
 namespace berth {
 
+namespace {
+
+Stopping stopping_for(std::int64_t reason) {
+  switch (static_cast<EndReason>(reason)) {
+    case EndReason::TimeLimit:
+      return Stopping::TimeLimit;
+    case EndReason::Memory:
+      return Stopping::Memory;
+    default:
+      return Stopping::Cancelled;
+  }
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> Reader::present_devices(const LiveJob& job) {
   if (job.phase != JobPhase::Starting && job.phase != JobPhase::Running) {
     return std::vector<std::string>();
@@ -23,13 +38,17 @@ Result<std::vector<std::string>> Reader::present_devices(const LiveJob& job) {
 Result<void> Reader::for_each_live(bool few, const std::function<void(const LiveJob&)>& visit) {
   // Where most jobs are live, the table is read through in its own order; else the index finds them
   // and they are sorted.
-  Result<Statement> rows = database_->prepare(fmt::format(
-      "SELECT {}, reason FROM jobs {} WHERE state < {} ORDER BY id", kSpecColumns,
-      few ? "INDEXED BY jobs_by_state" : "NOT INDEXED", static_cast<int>(JobPhase::Succeeded)));
+  Result<Statement> rows =
+      database_->prepare(fmt::format("SELECT {}, reason, project, command FROM jobs {} CROSS JOIN "
+                                     "details ON details.job = jobs.id "
+                                     "WHERE state < {} ORDER BY id",
+                                     kSpecColumns, few ? "INDEXED BY jobs_by_state" : "NOT INDEXED",
+                                     static_cast<int>(JobPhase::Succeeded)));
   if (!rows) {
     return Failure(rows.error());
   }
   std::unordered_map<std::int64_t, Needs> kinds;
+  std::unordered_map<std::int64_t, std::string> projects;
   LiveJob job;
   for (;;) {
     const Result<bool> row = rows->step();
@@ -62,10 +81,27 @@ Result<void> Reader::for_each_live(bool few, const std::function<void(const Live
     job.submitted = Time(Duration(rows->integer(SpecColumn::Submitted)));
     job.not_before = time_or(*rows, SpecColumn::NotBefore, Time{});
     job.started = time_or(*rows, SpecColumn::Started, kNever);
-    job.stopping = rows->null(SpecColumn::AfterSpec) ? Stopping::No
-                   : rows->integer(SpecColumn::AfterSpec) == static_cast<int>(EndReason::TimeLimit)
-                       ? Stopping::TimeLimit
-                       : Stopping::Cancelled;
+    job.stopping = rows->null(SpecColumn::AfterSpec)
+                       ? Stopping::No
+                       : stopping_for(rows->integer(SpecColumn::AfterSpec));
+    job.claim = rows->null(SpecColumn::Claim)
+                    ? std::nullopt
+                    : std::optional(Bytes{rows->integer(SpecColumn::Claim)});
+    job.memory_retries = static_cast<std::uint8_t>(rows->integer(SpecColumn::MemoryRetries));
+    job.project.clear();
+    if (constexpr int kProject = SpecColumn::AfterSpec + 1; !rows->null(kProject)) {
+      const std::int64_t id = rows->integer(kProject);
+      auto project = projects.find(id);
+      if (project == projects.end()) {
+        Result<std::string> content = interner_->content(id);
+        if (!content) {
+          return Failure(content.error());
+        }
+        project = projects.emplace(id, std::move(*content)).first;
+      }
+      job.project = project->second;
+    }
+    job.command = rows->bytes(SpecColumn::AfterSpec + 2);
     Result<std::vector<std::string>> devices = present_devices(job);
     if (!devices) {
       return Failure(devices.error());

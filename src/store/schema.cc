@@ -69,8 +69,15 @@ INSERT INTO counters(name, value) VALUES('redone', random() & 0x3fffffffffffffff
 
 Result<void> create_version_3(Database& database) { return database.execute(kVersion3); }
 
-constexpr std::array<MigrationStep, 3> kSteps = {create_version_1, create_version_2,
-                                                 create_version_3};
+constexpr const char* kVersion4 = R"(
+ALTER TABLE jobs ADD COLUMN claim INTEGER;
+ALTER TABLE jobs ADD COLUMN memory_retries INTEGER;
+)";
+
+Result<void> create_version_4(Database& database) { return database.execute(kVersion4); }
+
+constexpr std::array<MigrationStep, 4> kSteps = {create_version_1, create_version_2,
+                                                 create_version_3, create_version_4};
 
 /// What to do about a file that berth will not touch.
 Failure refuse(const std::string& path, const std::string& problem) {

@@ -103,6 +103,10 @@ Result<void> Store::start_attempt(JobId job, std::uint16_t attempt, pid_t pid, T
   return parts_->group->add(StartAttempt{job, attempt, pid, started});
 }
 
+Result<void> Store::set_claim(JobId job, Bytes memory, std::uint8_t memory_retries) {
+  return parts_->group->add(SetClaim{job, memory, memory_retries});
+}
+
 Result<void> Store::set_stopping(JobId job, Stopping why) {
   return parts_->group->add(SetStopping{job, why});
 }

@@ -63,6 +63,9 @@ class Store {
   Result<void> set_waiting(JobId job, bool held, Time not_before);
   /// A waiting job has changed; `held` stays as submitted, and it may start from `spec.begin` on.
   Result<void> amend(JobId job, JobSpec spec, std::string name, std::string command);
+  /// A waiting job claims so much from here on, whatever it was submitted with; 0: it is to have
+  /// its devices alone. So many of its attempts ran out of memory.
+  Result<void> set_claim(JobId job, Bytes memory, std::uint8_t memory_retries);
   /// It has devices: a new attempt, and the job is starting. Later fields of the record are
   /// ignored.
   Result<void> begin_attempt(StoredAttempt attempt);

@@ -64,7 +64,8 @@ Result<void> Writer::prepare_statements() {
        {read_needs_, "SELECT needs FROM jobs WHERE id = ?1"},
        {amend_job_,
         "UPDATE jobs SET priority = ?2, needs = ?3, expected = ?4, time_limit = ?5, begins = ?6, "
-        "not_before = ?6, retry = ?7, after = ?8, warn_before = ?9, name = ?10 WHERE id = ?1"},
+        "not_before = ?6, retry = ?7, after = ?8, warn_before = ?9, name = ?10, claim = NULL "
+        "WHERE id = ?1"},
        {amend_command_, "UPDATE details SET command = ?2 WHERE job = ?1"},
        {set_setting_, "INSERT OR REPLACE INTO settings(name, value) VALUES(?1, ?2)"},
        {insert_attempt_,
@@ -75,6 +76,7 @@ Result<void> Writer::prepare_statements() {
         "UPDATE attempts SET pid = ?3, started = ?4 WHERE job = ?1 AND attempt = ?2"},
        {job_running_, "UPDATE jobs SET state = ?2, started = ?3 WHERE id = ?1"},
        {set_stopping_, "UPDATE jobs SET reason = ?2 WHERE id = ?1"},
+       {set_claim_, "UPDATE jobs SET claim = ?2, memory_retries = ?3 WHERE id = ?1"},
        {end_attempt_,
         "UPDATE attempts SET outcome = ?3, ended = ?4, reason = ?5, code = ?6, signal = ?7, "
         "peak = ?8, gpu_time = ?9, energy = ?10, message = ?11 WHERE job = ?1 AND attempt = ?2"},
@@ -252,9 +254,19 @@ Result<void> Writer::write(const StartAttempt& change) {
 }
 
 /// A job that has not ended has no reason for it yet, so the column is free to say what is asked.
+Result<void> Writer::write(const SetClaim& change) {
+  if (Result<void> done =
+          set_claim_.run(change.job.value, change.memory.count, change.memory_retries);
+      !done) {
+    return done;
+  }
+  return must_have_changed(change.job, "job");
+}
+
 Result<void> Writer::write(const SetStopping& change) {
-  const EndReason why =
-      change.why == Stopping::TimeLimit ? EndReason::TimeLimit : EndReason::Cancelled;
+  const EndReason why = change.why == Stopping::TimeLimit ? EndReason::TimeLimit
+                        : change.why == Stopping::Memory  ? EndReason::Memory
+                                                          : EndReason::Cancelled;
   if (Result<void> done = set_stopping_.run(change.job.value, static_cast<int>(why)); !done) {
     return done;
   }

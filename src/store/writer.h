@@ -47,6 +47,7 @@ class Writer {
   Result<void> write(const BeginAttempt& change);
   Result<void> write(const StartAttempt& change);
   Result<void> write(const SetStopping& change);
+  Result<void> write(const SetClaim& change);
   Result<void> write(const EndAttempt& change);
   Result<void> write(const EndJob& change);
   Result<void> write(const ForgetJobs& change);
@@ -78,6 +79,7 @@ class Writer {
   Statement start_attempt_;
   Statement job_running_;
   Statement set_stopping_;
+  Statement set_claim_;
   Statement end_attempt_;
   Statement end_job_;
   Statement read_shared_;

@@ -98,7 +98,7 @@ TEST(LineOptions, AreTakenOffTheFront) {
   EXPECT_EQ(options->gpus, 2u);
   EXPECT_EQ(options->priority, -5);
   EXPECT_EQ(options->timeout, std::chrono::hours(1));
-  EXPECT_EQ(options->memory, gibibytes(8));
+  EXPECT_EQ(options->claim->memory, gibibytes(8));
   EXPECT_EQ(options->share, 300u);
   EXPECT_EQ(options->retries, 3);
   EXPECT_EQ(options->name, "a");

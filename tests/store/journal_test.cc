@@ -68,8 +68,11 @@ JournalInput any_input(Random& random) {
                random.below(2) == 0},
       Edited{job, any_spec(random), any_spec(random)},
       DeviceTaken{device, random.below(2) == 0},
-      StartRefused{job, {device, DeviceId{3}}}};
-  EXPECT_EQ(all.size(), std::variant_size_v<JournalInput>);
+      StartRefused{job, {device, DeviceId{3}}},
+      Reclaim{job, gibibytes(3)},
+      JobUse{job, device, gibibytes(4)},
+      JobExited{job, 1, 0, true, MemoryEnd{{MemoryCause::Neighbour, JobId{8}}, gibibytes(5)}}};
+  EXPECT_EQ(all.size(), std::variant_size_v<JournalInput> + 1);  // one kind comes in two forms
   return all[random.below(all.size())];
 }
 
@@ -78,7 +81,9 @@ struct Show {
     return fmt::format("{} {}", i.first.value, i.count);
   }
   std::string operator()(const JobExited& i) const {
-    return fmt::format("{} {} {} {}", i.job.value, i.exit_code, i.signal, i.started);
+    return fmt::format(
+        "{} {} {} {} {}", i.job.value, i.exit_code, i.signal, i.started,
+        i.memory ? fmt::format("{} {}", describe(*i.memory), i.memory->wanted.count) : "");
   }
   std::string operator()(const DeviceChanged& i) const {
     return fmt::format("{} {}", i.device.value, static_cast<int>(i.health));
@@ -114,6 +119,12 @@ struct Show {
   }
   std::string operator()(const DeviceTaken& i) const {
     return fmt::format("{} {}", i.device.value, i.taken);
+  }
+  std::string operator()(const Reclaim& i) const {
+    return fmt::format("{} {}", i.job.value, i.memory.count);
+  }
+  std::string operator()(const JobUse& i) const {
+    return fmt::format("{} {} {}", i.job.value, i.device.value, i.memory.count);
   }
   std::string operator()(const StartRefused& i) const {
     std::string shown = std::to_string(i.job.value);

@@ -31,7 +31,7 @@ class RedoTest : public StoreTest {
 TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   open();
   JobDescription full = job_named("full \"name\"");
-  full.spec.needs = {2, 300, mebibytes(512), "A100", {"0"}, {"1"}, {"2", "3"}};
+  full.spec.needs = {2, 300, mebibytes(512), ClaimSource::Given, "A100", {"0"}, {"1"}, {"2", "3"}};
   full.spec.priority = -7;
   full.spec.expected = std::chrono::minutes(5);
   full.spec.limit = std::chrono::hours(1);
@@ -57,6 +57,7 @@ TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   EXPECT_OK(store_->remember_token(5, "token", {first, 2}));
   EXPECT_OK(store_->set_waiting(third, false, at(9)));
   EXPECT_OK(store_->amend(second, full.spec, "amended", "false"));
+  EXPECT_OK(store_->set_claim(third, gibibytes(3), 2));
   EXPECT_OK(store_->set_setting("name", std::string("va\0lue", 6)));
   EXPECT_OK(store_->begin_attempt({first, 1, {"0", "1"}, at(1), kNever, 0, "/o", "/e", {}}));
   EXPECT_OK(store_->start_attempt(first, 1, 4242, at(2)));
@@ -88,6 +89,13 @@ TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   EXPECT_EQ(text(found->attempts(first)->front()), text(store_->attempts(first)->front()));
   EXPECT_EQ((*found->find_token(5, "token"))->first, first);
   EXPECT_EQ(**found->setting("name"), std::string("va\0lue", 6));
+  EXPECT_OK(found->for_each_live([&](const LiveJob& job) {
+    if (job.id == third) {
+      EXPECT_EQ(job.claim, gibibytes(3));
+      EXPECT_EQ(job.memory_retries, 2);
+      EXPECT_EQ(job.command, "true");
+    }
+  }));
   EXPECT_EQ(found->counts(), store_->counts());
   EXPECT_EQ(found->next_id(), store_->next_id());
   EXPECT_EQ(found->journal(1, 10)->size(), 1U);

@@ -1,0 +1,67 @@
+// What the scheduler does about memory: claims that change, jobs that pass theirs, and jobs that
+// ran out of it.
+#include <algorithm>
+
+#include "base/check.h"
+#include "core/scheduler.h"
+
+namespace berth {
+
+void Scheduler::apply(const Reclaim& command) {
+  Job* job = jobs_.find(command.job);
+  if (job == nullptr || !job->waiting()) {
+    return;
+  }
+  Needs wanted = needs(*job);
+  wanted.memory = command.memory;
+  if (devices_.impossible(wanted)) {
+    wanted.memory = Bytes{};  // no device has so much: alone it has the best chance
+  }
+  const bool competes = queue_.contains(*job);
+  if (competes) {
+    queue_.erase(*job);
+  }
+  job->shape = queue_.intern(wanted);
+  if (competes) {
+    queue_.insert(*job);
+  }
+}
+
+void Scheduler::apply(const JobUse& fact, Time now) {
+  Job* job = jobs_.find(fact.job);
+  BERTH_CHECK(job != nullptr && job->lease() != nullptr);
+  devices_.set_used(fact.job, fact.device, fact.memory);
+  const auto* running = std::get_if<Running>(&job->state);
+  if (config_.enforce_claims && fact.memory > needs(*job).memory && !needs(*job).alone() &&
+      devices_[fact.device].leases.size() > 1 && running != nullptr &&
+      running->stopping == Stopping::No) {
+    ask_to_stop(*job, Stopping::Memory, now);
+  }
+}
+
+/// Lets a job that ran out of memory ask for more of it, or for the device to itself. False when it
+/// had that.
+bool Scheduler::make_room(Job& job, const MemoryEnd& end) {
+  constexpr int kMostRetries = 8;
+  constexpr int kMostAsBefore = 3;  // the fault of others may go on
+  Needs wanted = needs(job);
+  const bool own = end.blame.cause == MemoryCause::Own;
+  if (job.memory_retries >= kMostRetries || wanted.gpus == 0 || (own && wanted.alone())) {
+    return false;
+  }
+  if (own) {
+    // Half as much again, or a tenth more than it wanted; the second time the whole device.
+    wanted.memory = job.memory_retries > 0 ? Bytes{}
+                                           : std::max(Bytes{wanted.memory.count / 2 * 3},
+                                                      Bytes{end.wanted.count / 10 * 11});
+  }
+  if (job.memory_retries >= kMostAsBefore || wanted.memory == Bytes{} ||
+      devices_.impossible(wanted)) {
+    wanted.memory = Bytes{};
+    wanted.share = 0;
+  }
+  job.shape = queue_.intern(wanted);
+  return true;
+}
+
+}  // namespace berth

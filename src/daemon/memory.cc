@@ -1,0 +1,90 @@
+// Memory: what jobs claim, what they turn out to use, and what follows from it.
+#include <algorithm>
+
+#include "daemon/daemon.h"
+#include "daemon/log_reader.h"
+
+namespace berth {
+namespace {
+
+/// Waiting jobs that are looked at in one turn, when more is known about their recipe.
+constexpr std::size_t kClaimsAtOnce = 5'000;
+
+bool learns(const Needs& needs) { return needs.claim == ClaimSource::Learned && needs.gpus > 0; }
+
+}  // namespace
+
+void Daemon::open_peaks() {
+  peaks_ = std::make_unique<PeakFile>(
+      paths_.state + "/peaks",
+      [this](const Recipe& recipe, Bytes peak) { learner_.learn(recipe, peak); });
+}
+
+/// What is known of such jobs, for one that is about to be submitted.
+void Daemon::claim_memory(Needs& needs, const Recipe& recipe) const {
+  if (!learns(needs)) {
+    return;
+  }
+  needs.memory = learner_.claim(recipe);
+  if (needs.memory > Bytes{} && scheduler_->devices().impossible(needs)) {
+    needs.memory = Bytes{};
+  }
+}
+
+void Daemon::await_claim(JobId first, std::uint32_t count, const Needs& needs,
+                         const Recipe& recipe) {
+  for (std::uint32_t i = 0; learns(needs) && i < count; ++i) {
+    learner_.job_waits(JobId{first.value + i}, recipe);
+  }
+}
+
+/// Whether an attempt failed because it got no more memory; notes whose fault that was.
+std::optional<MemoryEnd> Daemon::judge_memory(const AttemptEnd& end, Active& active) {
+  const Job& job = *scheduler_->find(end.job);
+  if (end.kind != AttemptEnd::Kind::Exited || (end.code == 0 && end.signal == 0) ||
+      active.gpus == 0) {
+    return std::nullopt;
+  }
+  std::string output = read_tail(active.stdout_path, active.user, kComplaintTail);
+  if (!active.stderr_path.empty()) {
+    output += read_tail(active.stderr_path, active.user, kComplaintTail);
+  }
+  const std::optional<MemoryEnd> found =
+      memory_.judge(end.job, *job.lease(), output, scheduler_->devices());
+  if (!found) {
+    return found;
+  }
+  active.message = describe(*found);
+  if (found->blame.cause == MemoryCause::Own) {
+    learner_.learn_at_least(active.recipe, found->wanted);
+  } else if (const auto offender = active_.find(found->blame.offender); offender != active_.end()) {
+    learner_.learn_at_least(offender->second.recipe, memory_.peak(found->blame.offender));
+  }
+  return found;
+}
+
+void Daemon::learn_from(const Active& active, const Ending& ending, Time started) {
+  if (ending.outcome != Outcome::Succeeded) {
+    return;
+  }
+  history_.learn(active.recipe.key, ending.ended - started);
+  if (ending.peak > Bytes{}) {
+    peaks_->add(active.recipe, ending.peak);
+  }
+}
+
+/// Some at a time, so that others are served meanwhile.
+void Daemon::pass_on_claims(Time at) {
+  if (!learner_.behind()) {
+    return;
+  }
+  for (const Reclaim& change : learner_.reclaims(*scheduler_, kClaimsAtOnce)) {
+    journal(change, at);
+    scheduler_->apply(change);
+  }
+  if (learner_.behind()) {
+    loop_.post([] {});
+  }
+}
+
+}  // namespace berth
