@@ -19,6 +19,10 @@ struct Needs {
   std::vector<std::string> only;  // device names or UUIDs; empty: any
   std::vector<std::string> exclude;
   std::vector<std::string> prefer;
+  /// Goes through MPS, and so shares a device only with jobs of this user that do, too: the user's
+  /// id + 1, see mps_of(). 0: does not.
+  std::uint32_t mps = 0;
+  std::uint32_t thread_percentage = 0;  // the most of the device's threads it may have, 0: all
 
   /// With neither a claim nor a share there is no telling what fits beside it.
   bool alone() const { return share == 0 && memory == Bytes{}; }
@@ -27,6 +31,8 @@ struct Needs {
 };
 
 inline constexpr std::uint32_t kWholeShare = 1000;
+
+constexpr std::uint32_t mps_of(std::uint32_t user) { return user + 1; }
 
 /// "2 GPUs with 8.0 GiB each".
 std::string describe(const Needs& needs);

@@ -190,12 +190,15 @@ Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
   spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
   spec.needs.memory = options.memory.value_or(spec.needs.memory);
   spec.needs.share = options.share.value_or(spec.needs.share);
+  set_mps(spec.needs, options);
   spec.priority = options.priority.value_or(spec.priority);
   spec.limit = options.timeout.value_or(spec.limit);
   spec.retry.most = options.retries.value_or(spec.retry.most);
   if (spec.needs.gpus == 0) {
     spec.needs.memory = Bytes{};
     spec.needs.share = 0;
+    spec.needs.mps = 0;
+    spec.needs.thread_percentage = 0;
   }
   if (const Result<void> added = add_dependencies(spec, line, never); !added) {
     return Failure(added.error());

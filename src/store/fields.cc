@@ -57,15 +57,18 @@ bool take(Field field, Decoder value, JobDescription& description) {
 }  // namespace
 
 std::string encode_needs(const Needs& needs) {
-  return Encoder()
-      .number(needs.gpus)
+  Encoder out;
+  out.number(needs.gpus)
       .number(needs.share)
       .integer(needs.memory.count)
       .text(needs.model)
       .list(needs.only)
       .list(needs.exclude)
-      .list(needs.prefer)
-      .take();
+      .list(needs.prefer);
+  if (needs.mps != 0) {
+    out.number(needs.mps).number(needs.thread_percentage);
+  }
+  return out.take();
 }
 
 std::optional<Needs> decode_needs(std::string_view bytes) {
@@ -78,6 +81,10 @@ std::optional<Needs> decode_needs(std::string_view bytes) {
   needs.only = in.list();
   needs.exclude = in.list();
   needs.prefer = in.list();
+  if (!in.at_end()) {
+    needs.mps = word(in);
+    needs.thread_percentage = word(in);
+  }
   return in.failed() ? std::nullopt : std::optional(std::move(needs));
 }
 

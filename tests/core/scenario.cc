@@ -232,6 +232,10 @@ class Scenario {
         spec.needs.memory = must(parse_bytes(value));
       } else if (key == "share") {
         spec.needs.share = static_cast<std::uint32_t>(std::stoul(value));
+      } else if (key == "mps") {
+        spec.needs.mps = mps_of(static_cast<std::uint32_t>(std::stoul(value)));
+      } else if (key == "threads") {
+        spec.needs.thread_percentage = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "priority") {
         spec.priority = std::stoi(value);
       } else if (key == "expected") {

@@ -31,9 +31,9 @@ JobDescription extreme_job() {
   job.spec.warn_before = Duration::max();
   job.spec.retry.when_lost = true;
   job.user = std::numeric_limits<uid_t>::max();
-  job.spec.needs = {0,        1000,           Bytes{std::numeric_limits<std::int64_t>::max()},
-                    "A10",    {"0", "GPU-1"}, {""},
-                    {"x\0y"s}};
+  job.spec.needs = {
+      0,    1000,      Bytes{std::numeric_limits<std::int64_t>::max()}, "A10", {"0", "GPU-1"},
+      {""}, {"x\0y"s}, std::numeric_limits<std::uint32_t>::max(),       100};
   job.spec.priority = -kMostPriority;
   job.spec.expected = Duration{0};
   job.spec.limit = Duration::min();
