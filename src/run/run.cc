@@ -101,6 +101,9 @@ void Run::act(Time at) {
     take_actions(at);
   } while (!failed_starts_.empty() || refused_);
   // Only now: a device that went from one job to the next was never free.
+  if (mps_ != nullptr) {
+    mps_->settle();
+  }
   release_locks();
   tell_of_waiting(at);
 }
@@ -125,6 +128,10 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
   launch.job = action.job;
   launch.command = record.command;
   launch.environment = device_environment(devices_, action.devices);
+  if (const Needs& needs = scheduler_->needs(*scheduler_->find(action.job)); needs.mps != 0) {
+    add_changes(launch.environment,
+                mps_->environment(devices_.list()[action.devices.front().value], needs));
+  }
   launch.environment.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
   launch.environment.emplace_back("BERTH_NAME", std::string(record.name()));
   launch.environment.emplace_back("BERTH_PROJECT", std::string(record.project()));
@@ -143,6 +150,9 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
 void Run::start(const StartJob& action, Time at) {
   Result<void> locked;
   if (!take_locks(action, at, locked)) {
+    return;
+  }
+  if (!await_mps(action, locked)) {
     return;
   }
   const Record& record = *records_.find(action.job);
@@ -210,6 +220,9 @@ void Run::release(JobId id, Time at) {
   }
   if (telemetry_ != nullptr) {
     telemetry_->job_ended(id);
+  }
+  if (mps_ != nullptr) {
+    mps_->release(id);
   }
   active_.erase(id.value);
 }
@@ -324,6 +337,7 @@ void Run::stop_level(int level) {
       poller_.remove(input_->fd());
       input_.reset();
     }
+    drop_awaiting_mps(now());
   }
   const bool ask = level >= 2 && level_ < 2;
   const bool force = level >= 3;

@@ -17,6 +17,7 @@
 #include "exec/runner.h"
 #include "gpu/device_locks.h"
 #include "gpu/devices.h"
+#include "gpu/mps.h"
 #include "gpu/telemetry.h"
 #include "run/halt.h"
 #include "run/input.h"
@@ -93,7 +94,7 @@ class Run {
   Result<void> read_everything(Input& input);
   Result<void> submit(JobLine line);
   static Record make_record(JobLine line);
-  Result<JobSpec> specify(const JobLine& line, bool& never) const;
+  Result<JobSpec> specify(const JobLine& line, bool& never);
   Result<void> add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const;
   bool done_before(JobId id, const JobLine& line, Result<void>& problem) const;
 
@@ -127,6 +128,12 @@ class Run {
   void take_freed();
   void take_closed();
 
+  // Jobs through MPS (run_mps.cc).
+  Result<void> open_mps();
+  bool await_mps(const StartJob& action, Result<void>& problem);
+  void take_mps_events();
+  void drop_awaiting_mps(Time at);
+
   // How it goes (run_progress.cc).
   void take_samples();
   Duration estimate_remaining() const;
@@ -143,6 +150,9 @@ class Run {
   JobOutputs outputs_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Telemetry> telemetry_;
+  std::unique_ptr<Mps> mps_;                   // once a job asks for it
+  std::map<JobId, StartJob> awaiting_mps_;     // have devices, and start when MPS is there
+  std::map<JobId, std::string> mps_problems_;  // why it will not be
   std::optional<Joblog> joblog_;
   std::optional<Input> input_;
   Fd signals_;

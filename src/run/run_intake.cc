@@ -116,6 +116,10 @@ Result<RunSummary> Run::execute(Input input) {
   begun_ = now();
   loop();
   telemetry_.reset();
+  if (mps_ != nullptr) {
+    mps_->finish();
+    take_mps_events();  // what they had still to tell
+  }
   RunSummary summary = summarize(now());
   observer_.finished(summary);
   return summary;
@@ -184,7 +188,7 @@ Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line, bool& nev
   return {};
 }
 
-Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
+Result<JobSpec> Run::specify(const JobLine& line, bool& never) {
   JobSpec spec = options_.defaults;
   const LineOptions& options = line.options;
   spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
@@ -197,8 +201,11 @@ Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
   if (spec.needs.gpus == 0) {
     spec.needs.memory = Bytes{};
     spec.needs.share = 0;
-    spec.needs.mps = 0;
-    spec.needs.thread_percentage = 0;
+  }
+  if (spec.needs.mps != 0) {
+    if (const Result<void> opened = open_mps(); !opened) {
+      return Failure(opened.error());
+    }
   }
   if (const Result<void> added = add_dependencies(spec, line, never); !added) {
     return Failure(added.error());

@@ -35,6 +35,9 @@ void Run::take_samples() {
       const auto& jobs = reading->use[device.value].jobs;
       if (const auto found = jobs.find(JobId{id}); found != jobs.end()) {
         held += found->second;
+        if (mps_ != nullptr && found->second > Bytes{}) {
+          mps_->at_work(JobId{id});
+        }
       }
     }
     active.peak_memory = std::max(active.peak_memory, held);

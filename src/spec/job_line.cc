@@ -229,12 +229,14 @@ Result<LineOptions> take_options(std::string_view& line) {
 }
 
 void set_mps(Needs& needs, const LineOptions& options) {
-  if (!options.mps) {
-    return;
+  if (options.mps) {
+    needs.mps = *options.mps ? mps_of(::geteuid()) : 0;
+    needs.thread_percentage = options.thread_percentage.value_or(needs.thread_percentage);
   }
-  needs.mps = *options.mps ? mps_of(::geteuid()) : 0;
-  needs.thread_percentage =
-      *options.mps ? options.thread_percentage.value_or(needs.thread_percentage) : 0;
+  if (needs.gpus == 0 || needs.mps == 0) {
+    needs.mps = 0;
+    needs.thread_percentage = 0;
+  }
 }
 
 void JobReader::feed(std::string_view bytes) {

@@ -40,7 +40,8 @@ struct LineOptions {
 /// Takes the options off the front of `line`, which then is the command.
 Result<LineOptions> take_options(std::string_view& line);
 
-/// What a line says of MPS, over what `needs` have: for jobs of this process's user.
+/// What a line says of MPS, over what `needs` have: for jobs of this process's user. A job without
+/// a GPU has no use for it.
 void set_mps(Needs& needs, const LineOptions& options);
 
 /// The longest command that the kernel passes to a shell in one argument.
