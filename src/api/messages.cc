@@ -104,6 +104,9 @@ std::string to_json(const SubmitRequest& submission) {
   json["jobs"] = Json::array();
   for (const SubmittedJob& job : submission.jobs) {
     json["jobs"].push_back(submitted_json(job));
+    if (submission.defaults.spec.needs.mps != 0 && job.description.spec.needs.mps == 0) {
+      json["jobs"].back()["mps"] = false;
+    }
   }
   return text_of(json);
 }

@@ -61,8 +61,10 @@ void Daemon::run() {
   watch_signals();
   loop_.watch(runner_->event_fd(), [this] { take_shim_events(); });
   loop_.watch(logs_.event_fd(), [this] { logs_.files_changed(); });
+  loop_.watch(mps_->event_fd(), [this] { take_mps_events(); });
   loop_.post([] {});  // a first turn, for what was restored
   loop_.run([this] { turn(); });
+  mps_->finish();  // those that jobs use stay, for the next daemon
 }
 
 void Daemon::watch_signals() {
@@ -88,6 +90,7 @@ void Daemon::turn() {
       }
       told_ = false;
     }
+    mps_->settle();
     release_locks();
   }
   const bool eventful = !effects_.empty() || !launches_.empty();
@@ -174,6 +177,9 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
   launch.directory = description.directory;
   launch.user = description.user;
   EnvironmentChanges changes = device_environment(devices_, action.devices);
+  if (const Needs& needs = description.spec.needs; needs.mps != 0) {
+    add_changes(changes, mps_->environment(devices_.list()[action.devices.front().value], needs));
+  }
   changes.emplace_back("BERTH_RUN", paths_.state);
   changes.emplace_back("BERTH_JOB_ID", std::to_string(action.job.value));
   changes.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
@@ -198,6 +204,9 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
 }
 
 void Daemon::launch(const ShimLaunch& launch) {
+  if (!await_mps(launch)) {
+    return;
+  }
   (void)BERTH_FAILPOINT("daemon.before_start");
   if (const Result<void> started = runner_->start(launch); !started) {
     fmt::print(stderr, "berth daemon: job {}: {}\n", launch.job.value, started.error().message);
@@ -224,6 +233,7 @@ void Daemon::record(const StopJob& action, Time) {
   }
   after_commit([this, action] {
     (void)BERTH_FAILPOINT("daemon.before_stop");
+    drop_awaiting_mps(action.job);
     runner_->stop(action.job,
                   action.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
     // One that is paused would not hear it.
@@ -251,7 +261,7 @@ Ending Daemon::ending_of(const Ended& ended, JobId job) const {
     const Active& known = active->second;
     ending.peak = known.peak;
     ending.energy = known.energy;
-    ending.message = known.message;
+    ending.message = known.message.empty() ? known.warning : known.message;
     if (known.ended != kNever && known.ended < ending.ended && known.ended >= ended.started) {
       ending.ended = known.ended;  // nobody was there to see it at once
     }
@@ -266,6 +276,7 @@ void Daemon::record(const JobRequeued& action, Time) {
   check(store_->end_attempt(action.job, action.number, ending_of(action.attempt, action.job)));
   check(store_->set_waiting(action.job, false, action.not_before));
   active_.erase(action.job);
+  mps_->release(action.job);
   events_->job_changed(action.job);
   after_commit([this, job = action.job, attempt = action.number] {
     runner_->forget(job, attempt);
@@ -288,6 +299,7 @@ void Daemon::record(const JobEnded& action, Time) {
     history_.learn(active->second.recipe, ending.ended - ended.started);
   }
   active_.erase(job.id);
+  mps_->release(job.id);
   events_->job_changed(job.id);
   after_commit([this, id = job.id, attempt = job.attempt, ran,
                 failed = ended.outcome != Outcome::Succeeded] {

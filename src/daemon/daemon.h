@@ -25,6 +25,7 @@
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
 #include "gpu/device_locks.h"
+#include "gpu/mps.h"
 #include "gpu/telemetry.h"
 #include "store/store.h"
 
@@ -51,6 +52,7 @@ class Daemon {
     std::optional<double> energy;
     Time ended = kNever;  // as its shim says
     std::string message;  // about its end
+    std::string warning;  // about how it runs
   };
 
   /// What is known of a device beyond the scheduler's table.
@@ -131,6 +133,15 @@ class Daemon {
   HttpResponse changed_devices(const HttpRequest& request, std::string_view verb);
   std::string devices_json() const;
 
+  // Jobs through MPS (mps.cc).
+  Result<void> settle_mps(Needs& needs, uid_t user) const;
+  bool await_mps(const ShimLaunch& launch);
+  void take_up_mps(JobId running);
+  void take_mps_events();
+  void drop_awaiting_mps(JobId job);
+  void end_unstarted(JobId job, std::uint16_t attempt, const JobExited& exited,
+                     std::string message);
+
   // Requests (routes.cc, requests.cc, metrics.cc).
   static const std::vector<Route>& routes();
   void handle(HttpRequest request, Reply reply);
@@ -149,7 +160,7 @@ class Daemon {
 
   // Submission (submit.cc).
   HttpResponse submit(const HttpRequest& request);
-  Result<void> check_job(SubmittedJob& job) const;
+  Result<void> check_job(SubmittedJob& job, uid_t user) const;
   static Result<void> check_warning(const JobSpec& spec);
   Result<void> settle_dependencies(JobSpec& spec) const;
 
@@ -181,7 +192,9 @@ class Daemon {
   DeviceGroup devices_;
   std::vector<DeviceState> device_states_;
   std::unique_ptr<DeviceLocks> locks_;
-  std::vector<std::string> added_devices_;  // `--gpus` texts, beyond those of the start
+  std::unique_ptr<Mps> mps_;
+  std::map<JobId, ShimLaunch> awaiting_mps_;  // start when their control daemon can be reached
+  std::vector<std::string> added_devices_;    // `--gpus` texts, beyond those of the start
   std::unique_ptr<Telemetry> telemetry_;
   Time last_reading_{};
   std::unique_ptr<Scheduler> scheduler_;

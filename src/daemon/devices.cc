@@ -177,6 +177,9 @@ void Daemon::take_reading() {
       Active& active = active_[lease.job];
       if (const auto used = state.use.jobs.find(lease.job); used != state.use.jobs.end()) {
         active.peak = std::max(active.peak, used->second);
+        if (used->second > Bytes{}) {
+          mps_->at_work(lease.job);
+        }
       }
       if (state.sample->power) {
         // Who shares a device shares its bill.

@@ -132,6 +132,7 @@ JobReport Daemon::report(const JobRecord& record) {
     if (const auto active = active_.find(record.id); active != active_.end()) {
       report.peak = active->second.peak;
       report.energy = active->second.energy;
+      report.reason = active->second.warning;
     }
   }
   return report;

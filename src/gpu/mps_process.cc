@@ -77,8 +77,9 @@ std::vector<std::string> environment_of(const MpsPlace& place) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     // A berth that is itself a job of another must not have its control daemons taken for that job.
-    const bool dropped = text.starts_with("CUDA_") || text.starts_with("BERTH_JOB_ID=") ||
-                         text.starts_with("BERTH_RUN=");
+    const bool dropped = text.starts_with("CUDA_VISIBLE_DEVICES=") ||
+                         text.starts_with("CUDA_DEVICE_ORDER=") || text.starts_with("CUDA_MPS_") ||
+                         text.starts_with("BERTH_JOB_ID=") || text.starts_with("BERTH_RUN=");
     if (!dropped) {
       environment.emplace_back(text);
     }

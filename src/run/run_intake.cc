@@ -32,6 +32,9 @@ Result<void> Run::prepare() {
   }
   outcomes_.resize(1);
   begun_ = now();
+  if (options_.defaults.needs.mps != 0) {
+    return open_mps();
+  }
   return {};
 }
 

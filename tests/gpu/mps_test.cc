@@ -163,7 +163,7 @@ TEST_F(MpsTest, StartsOneForADeviceAndEndsItWithItsLastJob) {
   use(2);  // there already
   use(3, 1);
   EXPECT_EQ(started().size(), 2U);
-  EXPECT_EQ(journal()[0], fmt::format("start {} 0", started()[0]));
+  EXPECT_EQ(journal()[0], fmt::format("start {} 0 {}/pipe", started()[0], place(0)));
   mps_->release(JobId{1});
   mps_->settle();
   EXPECT_EQ(running().size(), 2U);
