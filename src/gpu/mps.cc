@@ -175,6 +175,9 @@ void Mps::suspect(Control& control, JobId job) {
 }
 
 void Mps::settle() {
+  if (controls_.empty()) {
+    return;
+  }
   for (auto& [folder, control] : controls_) {
     advance(control);
   }
@@ -199,6 +202,8 @@ void Mps::take_over(std::span<const DeviceInfo> devices) {
       control.device = device.spec.name;
       if (std::optional<MpsProcess> left = find_control(control.place)) {
         adopt(control, std::move(*left));
+      } else {
+        control.quit_first = true;
       }
     }
   }
@@ -312,7 +317,9 @@ void Mps::advance(Control& control) {
   }
   switch (control.state) {
     case State::Down:
-      if (control.jobs.empty()) {
+      if (std::exchange(control.quit_first, false)) {
+        ask(control, Asked::ToQuit);
+      } else if (control.jobs.empty()) {
         if (!std::exchange(control.removed, true)) {
           ask(control, Asked::ToRemovePlace);
         }
@@ -352,20 +359,22 @@ void Mps::process_gone(Control& control) {
     enter(control, State::Down);
     return;
   }
-  if (state == State::Ready) {
+  // One that was there already has kept it from starting, and has perhaps answered for it.
+  if (std::optional<MpsProcess> there = find_control(control.place)) {
+    return adopt(control, std::move(*there));
+  }
+  const std::string why = last_words(control.place);
+  // Those of old drivers do not say who they are.
+  control.quit_first = why.find("already running") != why.npos;
+  if (state == State::Ready && !control.quit_first) {
     control.used = true;  // a server of its may still be there, and its successor does not know
     events_.push_back({MpsEvent::Kind::Died,
                        {control.jobs.begin(), control.jobs.end()},
                        fmt::format("the MPS control daemon of GPU {} has died under its jobs: "
                                    "starting it again",
                                    control.device)});
-    return tell_failure(control, last_words(control.place));
   }
-  // One that is there already has kept it from starting.
-  if (std::optional<MpsProcess> there = find_control(control.place)) {
-    return adopt(control, std::move(*there));
-  }
-  tell_failure(control, last_words(control.place));
+  tell_failure(control, why);
 }
 
 void Mps::command_done(Control& control) {

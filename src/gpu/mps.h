@@ -107,6 +107,7 @@ class Mps {
     std::optional<JobId> suspect;  // it is to be asked whether this job uses MPS
     bool used = false;             // there has been a server, or nobody can tell any more
     bool told = false;             // that there was none
+    bool quit_first = false;       // somebody may be in its place of whom we know nothing
     bool removed = false;          // its place
   };
 

@@ -299,6 +299,23 @@ TEST_F(MpsTest, AdoptsTheOneThatKeepsItFromStarting) {
   mps_->finish();
 }
 
+TEST_F(MpsTest, EndsOneThatCannotBeAdopted) {
+  folder_.write("nameless", "");
+  use(1);
+  mps_ = std::make_unique<Mps>(owner());
+  use(1);
+  // The old one may have answered for the new one.
+  while (started().size() < 2) {
+    pollfd ready{mps_->event_fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&ready, 1, 10'000), 1);
+    (void)mps_->take_events();
+  }
+  EXPECT_EQ(of("quit"), std::vector{started()[0]});
+  EXPECT_EQ(running(), std::vector{started()[1]});
+  mps_->release(JobId{1});
+  mps_->finish();
+}
+
 TEST_F(MpsTest, KillsOneThatDoesNotQuit) {
   folder_.write("deaf", "");
   use(1);
