@@ -221,12 +221,9 @@ void read_dependencies(FieldReader& reader, std::vector<Dependency>& after) {
 void read_mps(FieldReader& reader, Needs& needs) {
   bool mps = needs.mps != 0;
   reader.flag("mps", mps);
-  needs.mps = !mps ? 0 : std::max(needs.mps, mps_of(0));
-  needs.thread_percentage = !mps ? 0 : needs.thread_percentage;
+  needs.thread_percentage = mps ? needs.thread_percentage : 0;
   reader.number("thread_percentage", needs.thread_percentage, 0, 100);
-  if (needs.mps == 0 && needs.thread_percentage > 0) {
-    reader.wrong("thread_percentage", "left out, or mps be true");
-  }
+  needs.mps = mps || needs.thread_percentage > 0 ? std::max(needs.mps, mps_of(0)) : 0;
 }
 
 void read_causes(FieldReader& reader, RetryRule& retry) {

@@ -141,6 +141,9 @@ Result<bool> Mps::use(JobId job, const DeviceInfo& device, uid_t user) {
     control.telemetry = device.family != DeviceFamily::Trusted;
   }
   control.jobs.insert(job);
+  if (control.process && has_ended(*control.process)) {
+    process_gone(control);  // a moment ago
+  }
   if (control.state == State::Ready) {
     return true;
   }

@@ -228,7 +228,7 @@ Result<std::string> find_mps_program() {
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return fail(
-      ErrorCode::NotFound,
+      ErrorCode::Refused,
       fmt::format("MPS is asked for but {} is not on PATH; install what comes with NVIDIA's "
                   "driver, or leave MPS out",
                   kProgram));

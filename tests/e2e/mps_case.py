@@ -5,7 +5,7 @@ import select
 import shutil
 import time
 
-FAKES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fake_mps")
+FAKES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fake_mps")
 DEADLINE = 60
 
 
@@ -30,7 +30,7 @@ class MpsCase:
         self.addCleanup(self.note_places)
         self.fake_folder = folder
         self.env["FAKE_MPS"] = folder
-        self.env["PATH"] = os.path.abspath(FAKES) + ":" + self.env["PATH"]
+        self.env["PATH"] = FAKES + ":" + self.env["PATH"]
 
     def journal(self, verb):
         """The process ids in those lines of the stand-ins' journal that begin with this word."""

@@ -207,6 +207,17 @@ TEST_F(MpsTest, StartsAnotherWhenItDies) {
   mps_->finish();
 }
 
+TEST_F(MpsTest, SendsNobodyToOneThatHasJustDied) {
+  use(1);
+  kill_hard(started()[0]);
+  EXPECT_FALSE(*mps_->use(JobId{2}, devices_[0], ::geteuid()));
+  EXPECT_EQ(wait_for(Kind::Ready).jobs, std::vector{JobId{2}});
+  EXPECT_EQ(connect(0), "connected\n");
+  mps_->release(JobId{1});
+  mps_->release(JobId{2});
+  mps_->finish();
+}
+
 TEST_F(MpsTest, WaitsForOneThatIsSlow) {
   const std::string gate = folder_.path() + "/slow";
   ASSERT_EQ(::mkfifo(gate.c_str(), 0600), 0);
