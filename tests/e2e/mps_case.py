@@ -23,7 +23,7 @@ class MpsCase:
 
     def note_places(self):
         for line in self.lines():
-            if line[0] == "start":
+            if len(line) == 4:
                 self.places.add(os.path.dirname(line[3]))
 
     def use_fakes(self, folder):
