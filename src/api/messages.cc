@@ -104,6 +104,9 @@ std::string to_json(const SubmitRequest& submission) {
   json["jobs"] = Json::array();
   for (const SubmittedJob& job : submission.jobs) {
     json["jobs"].push_back(submitted_json(job));
+    if (submission.defaults.spec.needs.mps != 0 && job.description.spec.needs.mps == 0) {
+      json["jobs"].back()["mps"] = false;
+    }
   }
   return text_of(json);
 }
@@ -203,10 +206,16 @@ Result<void> read_edit(std::string_view text, JobDescription& job) {
     return Failure(json.error());
   }
   for (const auto& [key, value] : json->items()) {
-    constexpr std::string_view kEditable[] = {
-        "name",       "command", "priority", "gpus",      "mem",      "claim",
-        "share",      "model",   "only",     "exclude",   "prefer",   "timeout_s",
-        "expected_s", "begin",   "retries",  "backoff_s", "retry_on", "warning_before_s"};
+    constexpr std::string_view kEditable[] = {"name",       "command",
+                                              "priority",   "gpus",
+                                              "mem",        "claim",
+                                              "share",      "model",
+                                              "only",       "exclude",
+                                              "prefer",     "timeout_s",
+                                              "expected_s", "begin",
+                                              "retries",    "backoff_s",
+                                              "retry_on",   "warning_before_s",
+                                              "mps",        "thread_percentage"};
     if (std::find(std::begin(kEditable), std::end(kEditable), key) == std::end(kEditable)) {
       return fail(ErrorCode::Usage, fmt::format("{} cannot be changed once a job is queued", key));
     }

@@ -22,6 +22,12 @@ Json needs_json(const Needs& needs) {
   if (needs.share > 0) {
     json["share"] = needs.share;
   }
+  if (needs.mps != 0) {
+    json["mps"] = true;
+  }
+  if (needs.thread_percentage > 0) {
+    json["thread_percentage"] = needs.thread_percentage;
+  }
   if (!needs.model.empty()) {
     json["model"] = needs.model;
   }
@@ -212,6 +218,15 @@ void read_dependencies(FieldReader& reader, std::vector<Dependency>& after) {
   }
 }
 
+/// Through MPS as root would; whoever knows whose job it is puts that right.
+void read_mps(FieldReader& reader, Needs& needs) {
+  bool mps = needs.mps != 0;
+  reader.flag("mps", mps);
+  needs.thread_percentage = mps ? needs.thread_percentage : 0;
+  reader.number("thread_percentage", needs.thread_percentage, 0, 100);
+  needs.mps = mps || needs.thread_percentage > 0 ? std::max(needs.mps, mps_of(0)) : 0;
+}
+
 void read_causes(FieldReader& reader, RetryRule& retry) {
   std::vector<std::string> causes{"?"};
   reader.texts("retry_on", causes);
@@ -324,6 +339,7 @@ Result<void> read_description(const Json& json, JobDescription& job, std::size_t
   reader.number("gpus", spec.needs.gpus, 0, 1'000'000);
   read_claim(reader, spec.needs);
   reader.number("share", spec.needs.share, 0, kWholeShare);
+  read_mps(reader, spec.needs);
   reader.text("model", spec.needs.model);
   reader.texts("only", spec.needs.only);
   reader.texts("exclude", spec.needs.exclude);

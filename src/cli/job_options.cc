@@ -161,6 +161,7 @@ void JobOptions::declare(Args& args) {
   args.value("-g,--gpus", "N", "GPUs that the job needs (default: 1; 0: none)", gpus_);
   add_claim_option(args, spec.needs);
   args.value("--share", "PERCENT", "share of each GPU's compute that it claims", share_);
+  mps_.declare(args);
   args.value("--model", "TEXT", "only on GPUs whose model has this in its name", spec.needs.model);
   args.value("--only", "GPUS", "only on these", names_into(spec.needs.only));
   args.value("--exclude", "GPUS", "not on these", names_into(spec.needs.exclude));
@@ -215,6 +216,9 @@ Result<JobDescription> JobOptions::description() const {
   }
   spec.needs.gpus = static_cast<std::uint32_t>(gpus_);
   spec.needs.share = static_cast<std::uint32_t>(share_ * (kWholeShare / 100));
+  if (const Result<void> applied = mps_.apply(spec.needs); !applied) {
+    return Failure(applied.error());
+  }
   spec.priority = static_cast<std::int32_t>(priority_);
   spec.retry.most = static_cast<std::uint16_t>(retries_);
   if (!begin_.empty()) {

@@ -5,6 +5,7 @@
 
 #include "api/messages.h"
 #include "cli/args.h"
+#include "cli/mps_option.h"
 
 namespace berth {
 
@@ -20,6 +21,7 @@ class JobOptions {
 
  private:
   JobDescription job_;
+  MpsOption mps_;
   std::string after_;
   std::string array_;
   std::string begin_;

@@ -150,6 +150,10 @@ void print_job(const Json& job) {
   line("needs", fmt::format("{} GPU{}{}", field(job, "gpus_needed"),
                             field(job, "gpus_needed") == "1" ? "" : "s",
                             bytes("mem").empty() ? "" : " with " + bytes("mem")));
+  line("MPS", !job.value("mps", false) ? ""
+              : field(job, "thread_percentage").empty()
+                  ? "yes"
+                  : field(job, "thread_percentage") + "% of the GPU's threads");
   line("priority", number(job, "priority") != 0 ? field(job, "priority") : "");
   line("not before", local_time(number(job, "begin")));
   line("after", names(job.value("after", Json::array())));

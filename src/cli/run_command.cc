@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/gpus_option.h"
 #include "cli/memory_options.h"
+#include "cli/mps_option.h"
 #include "cli/run_report.h"
 #include "exec/direct_runner.h"
 #include "gpu/trusted.h"
@@ -28,6 +29,7 @@ struct RunCommand {
   ReportOptions report;
   SharingOptions sharing;
   std::int64_t share = 0;
+  MpsOption mps;
   std::int64_t per_gpu = 1;
   std::int64_t retries = 0;
   std::optional<std::string> seed;
@@ -57,7 +59,8 @@ Args declare(RunCommand& command) {
       "Runs commands from FILE or standard input on GPUs: one line is one shell command, each\n"
       "gets a GPU of its own, and a line starts the moment it arrives and a GPU is free. Words\n"
       "@key=value before a command are its options: @gpus=2 @priority=-5 @timeout=1h @retries=2\n"
-      "@name=N @after=ok:N @mem=8GiB @share=50. A line <<END begins a command of several lines.");
+      "@name=N @after=ok:N @mem=8GiB @share=50 @mps=on. A line <<END begins a command of several "
+      "lines.");
   args.positional("FILE", "commands, one per line; - is standard input (the default)", 0, 1,
                   [&](std::string_view word) -> Result<void> {
                     command.file = word;
@@ -68,6 +71,7 @@ Args declare(RunCommand& command) {
   args.value("--share", "PERCENT", "share of each GPU's compute that a job claims", command.share);
   command.sharing.declare(args);
   args.value("--per-gpu", "N", "jobs at once on each GPU (default: 1)", command.per_gpu);
+  command.mps.declare(args);
   args.flag("-0,--null", command.nul, "jobs are separated by NUL bytes, not newlines");
   args.value("--timeout", "TIME", "end a job that runs longer: 90s, 10m, 2h30m",
              command.run.defaults.limit);
@@ -111,6 +115,7 @@ Args declare(RunCommand& command) {
   args.example("berth run --gpus 0,1 commands.txt");
   args.example("tail -f -n 0 gpu.queue | berth run");
   args.example("berth run --per-gpu 2 --log-dir logs --joblog log.tsv --resume commands.txt");
+  args.example("berth run --per-gpu 4 --mps --thread-percentage 50 commands.txt");
   args.example("echo '@gpus=2 @timeout=1h torchrun train.py' | berth run --gpus sim:4");
   return args;
 }
@@ -133,6 +138,9 @@ Result<void> settle(RunCommand& command) {
   run.enforce_claims = command.sharing.enforce_claims;
   if (const Result<Paths> paths = find_paths()) {
     run.peaks = paths->state + "/peaks";
+  }
+  if (Result<void> applied = command.mps.apply(run.defaults.needs); !applied) {
+    return applied;
   }
   if (command.retries < 0 || command.retries > 10000) {
     return fail(ErrorCode::Usage, "--retries must be from 0 to 10000");

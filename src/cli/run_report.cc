@@ -61,7 +61,8 @@ std::string describe_end(const JobEndEvent& end) {
       return end.reason == EndReason::Dependency ? "not run (a job it follows went wrong)"
                                                  : "ended";
     case Outcome::Oom:
-      return "out of GPU memory";
+      return end.reason == EndReason::Memory ? "ended for using more GPU memory than it claimed"
+                                             : "out of GPU memory";
     case Outcome::Lost:
       return "lost";
     case Outcome::Failed:

@@ -69,6 +69,7 @@ Args declare(SubmitCommand& command) {
             "print the job's output as it comes, and end with its exit code");
   args.example("berth submit python train.py --lr 0.1");
   args.example("berth submit --gpus 2 --timeout 1d --signal USR1@300 -- torchrun train.py");
+  args.example("berth submit --mps --mem 4GiB --thread-percentage 30 ./serve.py");
   args.example("berth submit --file jobs.txt --project vision");
   args.example("berth submit --array 0-9 'train.py --fold $BERTH_ARRAY_INDEX'");
   args.example("berth submit --wait --after ok:12 ./evaluate.sh");
@@ -116,6 +117,7 @@ Result<SubmittedJob> job_of(JobLine line, const JobDescription& defaults,
     spec.needs.set(*options.claim);
   }
   spec.needs.share = options.share.value_or(spec.needs.share);
+  set_mps(spec.needs, options);
   spec.priority = options.priority.value_or(spec.priority);
   spec.limit = options.timeout.value_or(spec.limit);
   spec.retry.most = options.retries.value_or(spec.retry.most);

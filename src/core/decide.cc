@@ -175,6 +175,7 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   if (!view.place(job->shape, {})) {
     why.kind = wanted.gpus == 0 ? Kind::NoSlot : Kind::NoDevice;
     why.ahead = ahead_of(*job, kMostAhead);
+    why.wants_mps = wanted.mps != 0;
     std::vector<Time> when;
     for (std::uint32_t i = 0; i < devices_.size(); ++i) {
       const DeviceId device{i};
@@ -191,6 +192,8 @@ Explanation Scheduler::explain(JobId id, Time now) const {
         ++why.have;
       } else if (!devices_.fits_beside(device, wanted, {})) {
         ++why.foreign;
+      } else if (devices_.fits_but_for_mps(device, wanted)) {
+        ++(devices_[device].leases.front().mps == 0 ? why.no_mps : why.mps);
       } else {
         ++why.busy;
       }

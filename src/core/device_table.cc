@@ -176,7 +176,8 @@ bool DeviceTable::fits_beside(DeviceId id, const Needs& needs,
   Bytes claimed = needs.memory;
   std::uint32_t share = needs.share;
   for (const DeviceLease& lease : leases) {
-    if (lease.alone) {
+    // Programs inside and outside of MPS take turns on a device, and so do two users' MPS servers.
+    if (lease.alone || lease.mps != needs.mps) {
       return false;
     }
     claimed += lease.held();
@@ -203,6 +204,16 @@ bool DeviceTable::fits(DeviceId id, const Needs& needs) const {
   const DeviceSlot& slot = slots_[id.value];
   return slot.health == DeviceHealth::Ok && !slot.taken && matches(slot, needs) &&
          fits_beside(id, needs, slot.leases);
+}
+
+bool DeviceTable::fits_but_for_mps(DeviceId id, const Needs& needs) const {
+  const std::vector<DeviceLease>& leases = slots_[id.value].leases;
+  if (leases.empty() || leases.front().mps == needs.mps) {
+    return false;
+  }
+  Needs as_they_do = needs;
+  as_they_do.mps = leases.front().mps;
+  return fits(id, as_they_do);
 }
 
 bool DeviceTable::fits_when_empty(DeviceId id, const Needs& needs) const {
@@ -275,7 +286,7 @@ void DeviceTable::lease(JobId job, const Needs& needs, std::span<const DeviceId>
     return;
   }
   for (const DeviceId id : devices) {
-    slots_[id.value].leases.push_back({job, needs.memory, needs.share, needs.alone()});
+    slots_[id.value].leases.push_back({job, needs.memory, needs.share, needs.alone(), needs.mps});
   }
 }
 

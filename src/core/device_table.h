@@ -19,7 +19,8 @@ struct DeviceLease {
   Bytes memory;
   std::uint32_t share = 0;
   bool alone = false;
-  Bytes used = {};  // where that is more than the claim
+  std::uint32_t mps = 0;  // see Needs
+  Bytes used = {};        // where that is more than the claim
 
   /// What is not there for others.
   Bytes held() const { return std::max(memory, used); }
@@ -68,6 +69,9 @@ class DeviceTable {
   bool fits_when_empty(DeviceId id, const Needs& needs) const;
   /// Whether it would fit if only these leases were left.
   bool fits_beside(DeviceId id, const Needs& needs, std::span<const DeviceLease> leases) const;
+
+  /// Whether it would fit if its jobs went through MPS as this one does, or this one as they do.
+  bool fits_but_for_mps(DeviceId id, const Needs& needs) const;
 
   /// Devices for a job, near each other where it needs several; nothing when it does not fit now.
   /// `avoid` are devices kept for somebody else.

@@ -64,6 +64,13 @@ std::string describe(const Explanation& why, Time now) {
       if (why.busy > 0) {
         parts.push_back(fmt::format("{} busy", why.busy));
       }
+      if (why.no_mps > 0) {
+        parts.push_back(fmt::format("{} used without MPS", why.no_mps));
+      }
+      if (why.mps > 0) {
+        parts.push_back(
+            fmt::format("{} used by {}MPS jobs", why.mps, why.wants_mps ? "another user's " : ""));
+      }
       if (why.foreign > 0) {
         parts.push_back(
             fmt::format("{} with too little memory beside other programs", why.foreign));

@@ -33,7 +33,10 @@ struct Explanation {
   std::uint32_t lost = 0;     // NoDevice: devices that would serve but do not answer
   std::uint32_t taken = 0;    // NoDevice: devices that would serve but another berth has leased
   std::uint32_t foreign = 0;  // NoDevice: devices whose memory is in strangers' hands
+  std::uint32_t no_mps = 0;   // NoDevice: devices with room, if their jobs went through MPS, too
+  std::uint32_t mps = 0;      // NoDevice: the other way round, or they are another user's MPS jobs
   std::uint32_t busy = 0;     // NoDevice: devices that other jobs fill
+  bool wants_mps = false;     // NoDevice: the job goes through MPS itself
   std::size_t ahead = 0;      // NoDevice, NoSlot, Behind: jobs in front of it in the policy's order
   std::string needs;          // what it asks for, in words
   std::vector<JobId> blockers;  // Dependency: those that have not ended

@@ -14,6 +14,10 @@ std::string broken_lease(const DeviceSlot& slot) {
     if (lease.alone && slot.leases.size() > 1) {
       return fmt::format("job {} is not alone on device {}", lease.job.value, slot.spec.name);
     }
+    if (lease.mps != slot.leases.front().mps) {
+      return fmt::format("jobs {} and {} are on device {}, but not both through one user's MPS",
+                         slot.leases.front().job.value, lease.job.value, slot.spec.name);
+    }
     share += lease.share;
     claimed += lease.memory;
   }

@@ -48,6 +48,11 @@ std::string describe(const Needs& needs) {
   if (needs.share > 0) {
     text += fmt::format(" at {}%{}", (needs.share + 5) / 10, each);
   }
+  if (needs.mps != 0) {
+    text += needs.thread_percentage == 0
+                ? " through MPS"
+                : fmt::format(" through MPS with {}% of its threads", needs.thread_percentage);
+  }
   if (!needs.model.empty()) {
     text += fmt::format(" of model '{}'", needs.model);
   }

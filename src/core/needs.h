@@ -36,6 +36,10 @@ struct Needs {
   std::vector<std::string> only;  // device names or UUIDs; empty: any
   std::vector<std::string> exclude;
   std::vector<std::string> prefer;
+  /// Goes through MPS, and so shares a device only with jobs of this user that do, too: the user's
+  /// id + 1, see mps_of(). 0: does not.
+  std::uint32_t mps = 0;
+  std::uint32_t thread_percentage = 0;  // the most of the device's threads it may have, 0: all
 
   void set(const Claim& wanted) {
     claim = wanted.source;
@@ -49,6 +53,8 @@ struct Needs {
 };
 
 inline constexpr std::uint32_t kWholeShare = 1000;
+
+constexpr std::uint32_t mps_of(std::uint32_t user) { return user + 1; }
 
 /// `auto`, `given` or `off`.
 std::string_view claim_source_name(ClaimSource source);

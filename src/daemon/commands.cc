@@ -213,6 +213,9 @@ Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, Time
   if (Result<void> checked = check_warning(edited.spec); !checked) {
     return checked;
   }
+  if (Result<void> settled = settle_mps(edited.spec.needs, job.description.user); !settled) {
+    return settled;
+  }
   if (Result<void> done = scheduler_->apply(Edit{job.id, edited.spec}, at); !done) {
     return done;
   }

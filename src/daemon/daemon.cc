@@ -61,8 +61,10 @@ void Daemon::run() {
   watch_signals();
   loop_.watch(runner_->event_fd(), [this] { take_shim_events(); });
   loop_.watch(logs_.event_fd(), [this] { logs_.files_changed(); });
+  loop_.watch(mps_->event_fd(), [this] { take_mps_events(); });
   loop_.post([] {});  // a first turn, for what was restored
   loop_.run([this] { turn(); });
+  mps_->finish();  // those that jobs use stay, for the next daemon
 }
 
 void Daemon::watch_signals() {
@@ -89,6 +91,7 @@ void Daemon::turn() {
       }
       told_ = false;
     }
+    mps_->settle();
     release_locks();
   }
   const bool eventful = !effects_.empty() || !launches_.empty();
@@ -178,6 +181,9 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
   launch.directory = description.directory;
   launch.user = description.user;
   EnvironmentChanges changes = device_environment(devices_, action.devices);
+  if (const Needs& needs = description.spec.needs; needs.mps != 0) {
+    add_changes(changes, mps_->environment(devices_.list()[action.devices.front().value], needs));
+  }
   changes.emplace_back("BERTH_RUN", paths_.state);
   changes.emplace_back("BERTH_JOB_ID", std::to_string(action.job.value));
   changes.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
@@ -202,6 +208,9 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
 }
 
 void Daemon::launch(const ShimLaunch& launch) {
+  if (!await_mps(launch)) {
+    return;
+  }
   (void)BERTH_FAILPOINT("daemon.before_start");
   if (const Result<void> started = runner_->start(launch); !started) {
     fmt::print(stderr, "berth daemon: job {}: {}\n", launch.job.value, started.error().message);
@@ -228,6 +237,7 @@ void Daemon::record(const StopJob& action, Time) {
   }
   after_commit([this, action] {
     (void)BERTH_FAILPOINT("daemon.before_stop");
+    drop_awaiting_mps(action.job);
     runner_->stop(action.job,
                   action.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
     // One that is paused would not hear it.
@@ -255,7 +265,7 @@ Ending Daemon::ending_of(const Ended& ended, JobId job) const {
     const Active& known = active->second;
     ending.peak = memory_.peak(job);
     ending.energy = known.energy;
-    ending.message = known.message;
+    ending.message = known.message.empty() ? known.warning : known.message;
     if (known.ended != kNever && known.ended < ending.ended && known.ended >= ended.started) {
       ending.ended = known.ended;  // nobody was there to see it at once
     }
@@ -275,6 +285,7 @@ void Daemon::record(const JobRequeued& action, Time) {
   }
   memory_.forget(action.job);
   active_.erase(action.job);
+  mps_->release(action.job);
   events_->job_changed(action.job);
   after_commit([this, job = action.job, attempt = action.number] {
     runner_->forget(job, attempt);
@@ -292,11 +303,13 @@ void Daemon::record(const JobEnded& action, Time) {
   }
   check(store_->end_job(job.id, ending));
   ++ended_[static_cast<std::size_t>(phase_of(ended.outcome))];
-  if (const auto active = active_.find(job.id); active != active_.end()) {
-    learn_from(active->second, ending, ended.started);
+  if (const auto active = active_.find(job.id);
+      active != active_.end() && ended.outcome == Outcome::Succeeded) {
+    history_.learn(active->second.recipe.key, ending.ended - ended.started);
   }
   memory_.forget(job.id);
   active_.erase(job.id);
+  mps_->release(job.id);
   events_->job_changed(job.id);
   after_commit([this, id = job.id, attempt = job.attempt, ran,
                 failed = ended.outcome != Outcome::Succeeded] {
@@ -351,6 +364,16 @@ void Daemon::take_end(const AttemptEnd& end, Time at) {
     return;
   }
   Active& active = active_[end.job];
+  if (telemetry_ != nullptr && complains_of_memory(end, active)) {
+    complaints_.push_back(end);
+    telemetry_->refresh();
+    return;
+  }
+  settle_end(*job, end, at);
+}
+
+void Daemon::settle_end(const Job& job, const AttemptEnd& end, Time at) {
+  Active& active = active_[end.job];
   active.ended = end.ended_at == 0 ? kNever : from_wall(end.ended_at);
   if (telemetry_ != nullptr && active.gpus > 0) {
     telemetry_->job_ended(end.job);
@@ -361,7 +384,7 @@ void Daemon::take_end(const AttemptEnd& end, Time at) {
     scheduler_->apply(JobLost{end.job}, at);
     return;
   }
-  if (const auto* starting = std::get_if<Starting>(&job->state);
+  if (const auto* starting = std::get_if<Starting>(&job.state);
       starting != nullptr && end.kind == AttemptEnd::Kind::Exited) {
     // It started and ended before anybody was told, as while no daemon was there.
     check(store_->start_attempt(end.job, end.attempt, 0, starting->since));
@@ -369,8 +392,9 @@ void Daemon::take_end(const AttemptEnd& end, Time at) {
   if (end.kind == AttemptEnd::Kind::NotStarted) {
     active.message = describe_start_error(end.start_error, end.start_step);
   }
+  learn_peak(end, active);
   const JobExited exited{end.job, end.code, end.signal, end.kind == AttemptEnd::Kind::Exited,
-                         judge_memory(end, active)};
+                         judge_memory(job, end, active)};
   journal(exited, at);
   scheduler_->apply(exited, at);
 }

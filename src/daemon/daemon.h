@@ -26,9 +26,10 @@
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
 #include "gpu/device_locks.h"
+#include "gpu/mps.h"
+#include "gpu/telemetry.h"
 #include "memory/memory_watch.h"
 #include "memory/peak_file.h"
-#include "gpu/telemetry.h"
 #include "store/store.h"
 
 namespace berth {
@@ -56,6 +57,7 @@ class Daemon {
     std::optional<double> energy;
     Time ended = kNever;  // as its shim says
     std::string message;  // about its end
+    std::string warning;  // about how it runs
   };
 
   /// What is known of a device beyond the scheduler's table.
@@ -117,6 +119,7 @@ class Daemon {
   void take_shim_events();
   void take_start(const AttemptStart& start, Time at);
   void take_end(const AttemptEnd& end, Time at);
+  void settle_end(const Job& job, const AttemptEnd& end, Time at);
   void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
   static void check(const Result<void>& stored);
 
@@ -124,8 +127,11 @@ class Daemon {
   void open_peaks();
   void claim_memory(Needs& needs, const Recipe& recipe) const;
   void await_claim(JobId first, std::uint32_t count, const Needs& needs, const Recipe& recipe);
-  std::optional<MemoryEnd> judge_memory(const AttemptEnd& end, Active& active);
-  void learn_from(const Active& active, const Ending& ending, Time started);
+  static bool complains_of_memory(const AttemptEnd& end, const Active& active);
+  static std::string last_words(const Active& active);
+  std::optional<MemoryEnd> judge_memory(const Job& job, const AttemptEnd& end, Active& active);
+  void settle_complaints(Time at);
+  void learn_peak(const AttemptEnd& end, const Active& active);
   void pass_on_claims(Time at);
 
   // Devices (devices.cc).
@@ -143,6 +149,15 @@ class Daemon {
   void change_devices(Asked asked);
   HttpResponse changed_devices(const HttpRequest& request, std::string_view verb);
   std::string devices_json() const;
+
+  // Jobs through MPS (mps.cc).
+  Result<void> settle_mps(Needs& needs, uid_t user) const;
+  bool await_mps(const ShimLaunch& launch);
+  void take_up_mps(JobId running);
+  void take_mps_events();
+  void drop_awaiting_mps(JobId job);
+  void end_unstarted(JobId job, std::uint16_t attempt, const JobExited& exited,
+                     std::string message);
 
   // Requests (routes.cc, requests.cc, metrics.cc).
   static const std::vector<Route>& routes();
@@ -162,7 +177,7 @@ class Daemon {
 
   // Submission (submit.cc).
   HttpResponse submit(const HttpRequest& request);
-  Result<void> check_job(SubmittedJob& job) const;
+  Result<void> check_job(SubmittedJob& job, uid_t user) const;
   static Result<void> check_warning(const JobSpec& spec);
   Result<void> settle_dependencies(JobSpec& spec) const;
 
@@ -194,7 +209,9 @@ class Daemon {
   DeviceGroup devices_;
   std::vector<DeviceState> device_states_;
   std::unique_ptr<DeviceLocks> locks_;
-  std::vector<std::string> added_devices_;  // `--gpus` texts, beyond those of the start
+  std::unique_ptr<Mps> mps_;
+  std::map<JobId, ShimLaunch> awaiting_mps_;  // start when their control daemon can be reached
+  std::vector<std::string> added_devices_;    // `--gpus` texts, beyond those of the start
   std::unique_ptr<Telemetry> telemetry_;
   Time last_reading_{};
   std::unique_ptr<Scheduler> scheduler_;
@@ -203,6 +220,7 @@ class Daemon {
   History history_;
   Learner learner_;
   MemoryWatch memory_;
+  std::vector<AttemptEnd> complaints_;  // ran out of memory: a reading will tell why
   std::unique_ptr<PeakFile> peaks_;
   std::unique_ptr<HttpServer> server_;
   Fd signals_;

@@ -175,6 +175,10 @@ void Daemon::take_reading() {
     const std::vector<DeviceLease>& leases = scheduler_->devices()[device].leases;
     for (const DeviceLease& lease : leases) {
       Active& active = active_[lease.job];
+      if (const auto used = state.use.jobs.find(lease.job);
+          used != state.use.jobs.end() && used->second > Bytes{}) {
+        mps_->at_work(lease.job);
+      }
       if (state.sample->power) {
         // Who shares a device shares its bill.
         active.energy = active.energy.value_or(0) +
@@ -186,6 +190,7 @@ void Daemon::take_reading() {
     journal(use, at);
     scheduler_->apply(use, at);
   }
+  settle_complaints(at);
   peaks_->read();
   if (events_->has_listeners()) {
     events_->tell_listeners("devices", devices_json());

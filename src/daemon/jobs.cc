@@ -137,6 +137,7 @@ JobReport Daemon::report(const JobRecord& record) {
     if (const auto active = active_.find(record.id); active != active_.end()) {
       report.peak = memory_.peak(record.id);
       report.energy = active->second.energy;
+      report.reason = active->second.warning;
     }
   }
   return report;

@@ -1,5 +1,5 @@
 // Memory: what jobs claim, what they turn out to use, and what follows from it.
-#include <algorithm>
+#include <utility>
 
 #include "daemon/daemon.h"
 #include "daemon/log_reader.h"
@@ -38,19 +38,38 @@ void Daemon::await_claim(JobId first, std::uint32_t count, const Needs& needs,
   }
 }
 
-/// Whether an attempt failed because it got no more memory; notes whose fault that was.
-std::optional<MemoryEnd> Daemon::judge_memory(const AttemptEnd& end, Active& active) {
-  const Job& job = *scheduler_->find(end.job);
-  if (end.kind != AttemptEnd::Kind::Exited || (end.code == 0 && end.signal == 0) ||
-      active.gpus == 0) {
-    return std::nullopt;
-  }
+std::string Daemon::last_words(const Active& active) {
   std::string output = read_tail(active.stdout_path, active.user, kComplaintTail);
   if (!active.stderr_path.empty()) {
     output += read_tail(active.stderr_path, active.user, kComplaintTail);
   }
+  return output;
+}
+
+bool Daemon::complains_of_memory(const AttemptEnd& end, const Active& active) {
+  return end.kind == AttemptEnd::Kind::Exited && (end.code != 0 || end.signal != 0) &&
+         active.gpus > 0 && find_memory_complaint(last_words(active)).has_value();
+}
+
+/// A reading has come since they ended: whoever took their memory still has it.
+void Daemon::settle_complaints(Time at) {
+  for (const AttemptEnd& end : std::exchange(complaints_, {})) {
+    const Job* job = scheduler_->find(end.job);
+    if (job != nullptr && job->lease() != nullptr && job->attempt == end.attempt) {
+      settle_end(*job, end, at);
+    }
+  }
+}
+
+/// Whether an attempt failed because it got no more memory; notes whose fault that was.
+std::optional<MemoryEnd> Daemon::judge_memory(const Job& job, const AttemptEnd& end,
+                                              Active& active) {
+  if (end.kind != AttemptEnd::Kind::Exited || (end.code == 0 && end.signal == 0) ||
+      active.gpus == 0) {
+    return std::nullopt;
+  }
   const std::optional<MemoryEnd> found =
-      memory_.judge(end.job, *job.lease(), output, scheduler_->devices());
+      memory_.judge(job, last_words(active), scheduler_->devices());
   if (!found) {
     return found;
   }
@@ -63,13 +82,12 @@ std::optional<MemoryEnd> Daemon::judge_memory(const AttemptEnd& end, Active& act
   return found;
 }
 
-void Daemon::learn_from(const Active& active, const Ending& ending, Time started) {
-  if (ending.outcome != Outcome::Succeeded) {
-    return;
-  }
-  history_.learn(active.recipe.key, ending.ended - started);
-  if (ending.peak > Bytes{}) {
-    peaks_->add(active.recipe, ending.peak);
+/// Before the scheduler is told of the end: those that wait are to claim what it teaches when it
+/// decides who comes next.
+void Daemon::learn_peak(const AttemptEnd& end, const Active& active) {
+  const Bytes peak = memory_.peak(end.job);
+  if (end.kind == AttemptEnd::Kind::Exited && end.code == 0 && end.signal == 0 && peak > Bytes{}) {
+    peaks_->add(active.recipe, peak);
   }
 }
 

@@ -133,6 +133,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
         const Result<JobRecord> record = store_->job(id);
         return record ? to_json(report(*record)) : "";
       });
+  mps_ = std::make_unique<Mps>(Mps::Owner{"daemon " + paths_.state, ""});
   journal(Restarted{options.policy, config}, now());
   open_peaks();
   if (Result<void> added = add_devices(options.gpus); !added) {
@@ -316,7 +317,11 @@ Result<void> Daemon::restore() {
     active.warning_signal = job->description.warning_signal;
     active.pid = start == running.end() ? 0 : start->second.pid;
     active.gpus = static_cast<int>(scheduler_->find(id)->lease()->size());
+    if (start != running.end()) {
+      take_up_mps(id);
+    }
   }
+  mps_->take_over(devices_.list());
   if (Result<void> locked = open_locks(); !locked) {
     return locked;
   }

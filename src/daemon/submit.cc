@@ -28,7 +28,7 @@ HttpResponse Daemon::submit(const HttpRequest& request) {
   }
   // All or nothing: every job is looked at before the first is taken.
   for (std::size_t i = 0; i < wanted->jobs.size(); ++i) {
-    if (const Result<void> checked = check_job(wanted->jobs[i]); !checked) {
+    if (const Result<void> checked = check_job(wanted->jobs[i], user); !checked) {
       return failed(wanted->jobs.size() == 1
                         ? checked.error()
                         : Error{checked.error().code,
@@ -83,7 +83,7 @@ Result<void> Daemon::check_warning(const JobSpec& spec) {
   return {};
 }
 
-Result<void> Daemon::check_job(SubmittedJob& job) const {
+Result<void> Daemon::check_job(SubmittedJob& job, uid_t user) const {
   JobDescription& description = job.description;
   JobSpec& spec = description.spec;
   if (description.directory.empty() || description.directory[0] != '/') {
@@ -93,6 +93,9 @@ Result<void> Daemon::check_job(SubmittedJob& job) const {
     return checked;
   }
   if (Result<void> settled = settle_dependencies(spec); !settled) {
+    return settled;
+  }
+  if (Result<void> settled = settle_mps(spec.needs, user); !settled) {
     return settled;
   }
   const Recipe recipe = recipe_of(description.project, description.command);

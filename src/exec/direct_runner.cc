@@ -176,7 +176,8 @@ void DirectRunner::stop(JobId job, StopSignal signal) {
 std::vector<Relative> DirectRunner::adopted() const {
   std::vector<Relative> children = own_children();
   std::erase_if(children, [&](const Relative& child) {
-    return running_.contains(child.pid) || child.pid == guard_->pid();
+    return running_.contains(child.pid) || child.pid == guard_->pid() ||
+           has_marks(child.pid, {"BERTH_RUN=" + token_, "BERTH_JOB_ID="});
   });
   return children;
 }

@@ -58,7 +58,8 @@ class DirectRunner final : public Runner {
   std::vector<std::string> marks(JobId job) const;
   Exit finish(std::unique_ptr<Process> process, int code, int signal);
   void kill_leftovers(const Process& process);
-  /// Children that came to us when their parents died.
+  /// Children that came to us when their parents died, but not those that say by an empty
+  /// BERTH_JOB_ID that they are of no job: the driver's own.
   std::vector<Relative> adopted() const;
   /// Signals those of them that belong to a job, and all below them.
   void signal_adopted(const std::vector<std::string>& job_marks, int signal);

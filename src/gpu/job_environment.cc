@@ -20,4 +20,11 @@ EnvironmentChanges device_environment(const Devices& devices, std::span<const De
   return changes;
 }
 
+void add_changes(EnvironmentChanges& changes, EnvironmentChanges later) {
+  for (auto& [name, value] : later) {
+    std::erase_if(changes, [&](const auto& change) { return change.first == name; });
+    changes.emplace_back(std::move(name), std::move(value));
+  }
+}
+
 }  // namespace berth

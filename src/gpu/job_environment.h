@@ -17,4 +17,7 @@ using EnvironmentChanges = std::vector<std::pair<std::string, std::optional<std:
 /// The devices that a job has leased become visible to it, and no others.
 EnvironmentChanges device_environment(const Devices& devices, std::span<const DeviceId> leased);
 
+/// Makes `later` changes, too: where both say something of a variable, they count.
+void add_changes(EnvironmentChanges& changes, EnvironmentChanges later);
+
 }  // namespace berth

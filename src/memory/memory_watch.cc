@@ -64,14 +64,18 @@ bool MemoryWatch::full(DeviceId device, const DeviceTable& devices) const {
   return used && (total - *used).count < total.count / kLeft;
 }
 
-std::optional<MemoryEnd> MemoryWatch::judge(JobId job, std::span<const DeviceId> leased,
-                                            std::string_view output,
+std::optional<MemoryEnd> MemoryWatch::judge(const Job& job, std::string_view output,
                                             const DeviceTable& devices) const {
+  if (const auto* running = std::get_if<Running>(&job.state);
+      running != nullptr && running->stopping == Stopping::Memory) {
+    return MemoryEnd{{MemoryCause::Own, {}}, peak(job.id)};
+  }
+  const std::vector<DeviceId>& leased = *job.lease();
   const std::optional<MemoryComplaint> complaint = find_memory_complaint(output);
   // Which of its devices had nothing left: the first that tells of somebody else's fault, or else
   // the one where it used most.
   std::optional<MemoryEnd> found;
-  const std::vector<Bytes> each = peaks(job, leased);
+  const std::vector<Bytes> each = peaks(job.id, leased);
   for (std::size_t i = 0; i < leased.size(); ++i) {
     const DeviceSlot& slot = devices[leased[i]];
     // Where nothing is printed about it, a failure on a device that is full, and on which the job
@@ -84,7 +88,7 @@ std::optional<MemoryEnd> MemoryWatch::judge(JobId job, std::span<const DeviceId>
     scene.foreign = slot.foreign;
     scene.peak = each[i] + (complaint ? complaint->tried : Bytes{});
     for (const DeviceLease& lease : slot.leases) {
-      if (lease.job == job) {
+      if (lease.job == job.id) {
         scene.claim = lease.memory;
       } else {
         scene.neighbours.push_back({lease.job, lease.memory, lease.used});

@@ -24,10 +24,10 @@ class MemoryWatch {
   /// The same on each of these.
   std::vector<Bytes> peaks(JobId job, std::span<const DeviceId> devices) const;
 
-  /// Whether a job that failed, and still has its lease on `leased`, ran out of memory. `output` is
-  /// the end of what it printed, as far as anybody knows it.
-  std::optional<MemoryEnd> judge(JobId job, std::span<const DeviceId> leased,
-                                 std::string_view output, const DeviceTable& devices) const;
+  /// Whether a job that failed, and still has its lease, ran out of memory, or was ended before it
+  /// did. `output` is the end of what it printed, as far as anybody knows it.
+  std::optional<MemoryEnd> judge(const Job& job, std::string_view output,
+                                 const DeviceTable& devices) const;
 
   void forget(JobId job) { peaks_.erase(job); }
 

@@ -87,11 +87,11 @@ std::string read_from(int file, off_t at) {
 
 /// The newer half takes the place of the whole. Nobody else does so meanwhile; what others add in
 /// that moment may be lost, and is not missed.
-void shorten(const std::string& path, int file) {
+void shorten(const std::string& path, int file, off_t size) {
   if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     return;
   }
-  std::string kept = read_from(file, kLongest / 2);
+  std::string kept = read_from(file, size - kLongest / 2);
   kept.erase(0, kept.find('\n') + 1);
   const std::string fresh = path + ".new";
   const Fd out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -108,7 +108,7 @@ PeakFile::PeakFile(std::string path, Visit visit)
   const Fd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (file && ::fstat(file.get(), &status) == 0 && status.st_size > kLongest) {
-    shorten(path_, file.get());
+    shorten(path_, file.get(), status.st_size);
   }
   read();
 }

@@ -102,6 +102,9 @@ void Run::act(Time at) {
     take_actions(at);
   } while (!failed_starts_.empty() || refused_ || learner_.behind());
   // Only now: a device that went from one job to the next was never free.
+  if (mps_ != nullptr) {
+    mps_->settle();
+  }
   release_locks();
   tell_of_waiting(at);
 }
@@ -126,6 +129,10 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
   launch.job = action.job;
   launch.command = record.command;
   launch.environment = device_environment(devices_, action.devices);
+  if (const Needs& needs = scheduler_->needs(*scheduler_->find(action.job)); needs.mps != 0) {
+    add_changes(launch.environment,
+                mps_->environment(devices_.list()[action.devices.front().value], needs));
+  }
   launch.environment.emplace_back("BERTH_ATTEMPT", std::to_string(action.attempt));
   launch.environment.emplace_back("BERTH_NAME", std::string(record.name()));
   launch.environment.emplace_back("BERTH_PROJECT", std::string(record.project()));
@@ -144,6 +151,9 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
 void Run::start(const StartJob& action, Time at) {
   Result<void> locked;
   if (!take_locks(action, at, locked)) {
+    return;
+  }
+  if (!await_mps(action, locked)) {
     return;
   }
   const Record& record = *records_.find(action.job);
@@ -183,10 +193,20 @@ void Run::take_exits() {
   const std::vector<Exit> exits = runner_.take_exits();
   const Time at = now();
   for (const Exit& exit : exits) {
-    active_.at(exit.job.value).start_error = exit.start_error;
-    scheduler_->apply(
-        JobExited{exit.job, exit.code, exit.signal, exit.start_error == 0, judge_memory(exit)}, at);
+    if (telemetry_ != nullptr && complains_of_memory(exit)) {
+      complaints_.push_back(exit);
+      telemetry_->refresh();
+    } else {
+      take_exit(exit, at);
+    }
   }
+}
+
+void Run::take_exit(const Exit& exit, Time at) {
+  active_.at(exit.job.value).start_error = exit.start_error;
+  learn_peak(exit);
+  scheduler_->apply(
+      JobExited{exit.job, exit.code, exit.signal, exit.start_error == 0, judge_memory(exit)}, at);
 }
 
 JobEvent Run::event(JobId id, const Record& record, const Active& active) const {
@@ -215,6 +235,9 @@ void Run::release(JobId id, Time at) {
     telemetry_->job_ended(id);
   }
   memory_.forget(id);
+  if (mps_ != nullptr) {
+    mps_->release(id);
+  }
   active_.erase(id.value);
 }
 
@@ -255,7 +278,6 @@ void Run::end(const JobEnded& action, Time at) {
     const Active& active = found->second;
     const std::uint64_t output_bytes = outputs_.finish(id);
     const JobEndEvent result = end_event(id, ended, active, false);
-    learn_from(id, record, ended.outcome);
     count(ended.outcome);
     summary_.total_runtime += result.runtime;
     summary_.longest_runtime = std::max(summary_.longest_runtime, result.runtime);
@@ -329,6 +351,7 @@ void Run::stop_level(int level) {
       poller_.remove(input_->fd());
       input_.reset();
     }
+    drop_awaiting_mps(now());
   }
   const bool ask = level >= 2 && level_ < 2;
   const bool force = level >= 3;

@@ -18,9 +18,10 @@
 #include "exec/runner.h"
 #include "gpu/device_locks.h"
 #include "gpu/devices.h"
+#include "gpu/mps.h"
+#include "gpu/telemetry.h"
 #include "memory/memory_watch.h"
 #include "memory/peak_file.h"
-#include "gpu/telemetry.h"
 #include "run/halt.h"
 #include "run/input.h"
 #include "run/joblog.h"
@@ -100,7 +101,7 @@ class Run {
   Result<void> read_everything(Input& input);
   Result<void> submit(JobLine line);
   static Record make_record(JobLine line);
-  Result<JobSpec> specify(const JobLine& line, bool& never) const;
+  Result<JobSpec> specify(const JobLine& line, bool& never);
   Result<void> add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const;
   bool done_before(JobId id, const JobLine& line, Result<void>& problem) const;
 
@@ -114,6 +115,7 @@ class Run {
   void start(const StartJob& action, Time at);
   Launch make_launch(const StartJob& action, const Record& record) const;
   void take_exits();
+  void take_exit(const Exit& exit, Time at);
   void requeue(const JobRequeued& action, Time at);
   void end(const JobEnded& action, Time at);
   void end_without_start(JobId id, const Record& record, const Ended& ended);
@@ -137,9 +139,16 @@ class Run {
   // Memory (run_memory.cc).
   static Recipe recipe_of(const Record& record);
   void claim_memory(JobSpec& spec, const JobLine& line) const;
+  bool complains_of_memory(const Exit& exit);
   std::optional<MemoryEnd> judge_memory(const Exit& exit);
-  void learn_from(JobId id, const Record& record, Outcome outcome);
+  void learn_peak(const Exit& exit);
   void pass_on_claims();
+
+  // Jobs through MPS (run_mps.cc).
+  Result<void> open_mps();
+  bool await_mps(const StartJob& action, Result<void>& problem);
+  void take_mps_events();
+  void drop_awaiting_mps(Time at);
 
   // How it goes (run_progress.cc).
   void take_samples();
@@ -158,8 +167,12 @@ class Run {
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Telemetry> telemetry_;
   MemoryWatch memory_;
+  std::vector<Exit> complaints_;  // ran out of memory: a reading will tell why
   Learner learner_;
   std::unique_ptr<PeakFile> peaks_;
+  std::unique_ptr<Mps> mps_;                   // once a job asks for it
+  std::map<JobId, StartJob> awaiting_mps_;     // have devices, and start when MPS is there
+  std::map<JobId, std::string> mps_problems_;  // why it will not be
   std::optional<Joblog> joblog_;
   std::optional<Input> input_;
   Fd signals_;

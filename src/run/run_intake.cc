@@ -39,6 +39,9 @@ Result<void> Run::prepare() {
   }
   outcomes_.resize(1);
   begun_ = now();
+  if (options_.defaults.needs.mps != 0) {
+    return open_mps();
+  }
   return {};
 }
 
@@ -123,6 +126,10 @@ Result<RunSummary> Run::execute(Input input) {
   begun_ = now();
   loop();
   telemetry_.reset();
+  if (mps_ != nullptr) {
+    mps_->finish();
+    take_mps_events();  // what they had still to tell
+  }
   RunSummary summary = summarize(now());
   observer_.finished(summary);
   return summary;
@@ -191,7 +198,7 @@ Result<void> Run::add_dependencies(JobSpec& spec, const JobLine& line, bool& nev
   return {};
 }
 
-Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
+Result<JobSpec> Run::specify(const JobLine& line, bool& never) {
   JobSpec spec = options_.defaults;
   const LineOptions& options = line.options;
   spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
@@ -199,12 +206,18 @@ Result<JobSpec> Run::specify(const JobLine& line, bool& never) const {
     spec.needs.set(*options.claim);
   }
   spec.needs.share = options.share.value_or(spec.needs.share);
+  set_mps(spec.needs, options);
   spec.priority = options.priority.value_or(spec.priority);
   spec.limit = options.timeout.value_or(spec.limit);
   spec.retry.most = options.retries.value_or(spec.retry.most);
   if (spec.needs.gpus == 0) {
     spec.needs.memory = Bytes{};
     spec.needs.share = 0;
+  }
+  if (spec.needs.mps != 0) {
+    if (const Result<void> opened = open_mps(); !opened) {
+      return Failure(opened.error());
+    }
   }
   if (const Result<void> added = add_dependencies(spec, line, never); !added) {
     return Failure(added.error());

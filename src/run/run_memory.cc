@@ -21,19 +21,22 @@ void Run::claim_memory(JobSpec& spec, const JobLine& line) const {
   }
 }
 
+bool Run::complains_of_memory(const Exit& exit) {
+  return (exit.code != 0 || exit.signal != 0) && exit.start_error == 0 &&
+         find_memory_complaint(outputs_.tail(exit.job)).has_value();
+}
+
 /// Whether an attempt failed because it got no more memory; notes whose fault that was.
 std::optional<MemoryEnd> Run::judge_memory(const Exit& exit) {
   if ((exit.code == 0 && exit.signal == 0) || exit.start_error != 0) {
     return std::nullopt;
   }
-  Active& active = active_.at(exit.job.value);
-  const DeviceTable& devices = scheduler_->devices();
-  std::optional<MemoryEnd> end =
-      memory_.judge(exit.job, active.devices, outputs_.tail(exit.job), devices);
+  const Job& job = *scheduler_->find(exit.job);
+  std::optional<MemoryEnd> end = memory_.judge(job, outputs_.tail(exit.job), scheduler_->devices());
   if (!end) {
     return end;
   }
-  active.note = describe(*end);
+  active_.at(exit.job.value).note = describe(*end);
   const Record* charged = end->blame.cause == MemoryCause::Own ? records_.find(exit.job)
                           : end->blame.cause == MemoryCause::Neighbour
                               ? records_.find(end->blame.offender)
@@ -46,11 +49,13 @@ std::optional<MemoryEnd> Run::judge_memory(const Exit& exit) {
   return end;
 }
 
-/// A job has reached its end.
-void Run::learn_from(JobId id, const Record& record, Outcome outcome) {
-  const Bytes peak = memory_.peak(id);
-  if (peaks_ != nullptr && outcome == Outcome::Succeeded && peak > Bytes{}) {
-    peaks_->add(recipe_of(record), peak);
+/// Before the scheduler is told of the end: those that wait are to claim what it teaches when it
+/// decides who comes next.
+void Run::learn_peak(const Exit& exit) {
+  const Bytes peak = memory_.peak(exit.job);
+  if (peaks_ != nullptr && exit.code == 0 && exit.signal == 0 && exit.start_error == 0 &&
+      peak > Bytes{}) {
+    peaks_->add(recipe_of(*records_.find(exit.job)), peak);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "run/run.h"
 
@@ -31,6 +32,15 @@ void Run::take_samples() {
   }
   for (const JobUse& use : memory_.take(*reading, scheduler_->devices())) {
     scheduler_->apply(use, now());
+  }
+  // Whoever took the memory of those that have ended since still has it.
+  for (const Exit& exit : std::exchange(complaints_, {})) {
+    take_exit(exit, now());
+  }
+  for (auto& [id, active] : active_) {
+    if (mps_ != nullptr && memory_.peak(JobId{id}) > Bytes{}) {
+      mps_->at_work(JobId{id});
+    }
   }
 }
 

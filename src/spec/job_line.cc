@@ -1,6 +1,7 @@
 #include "spec/job_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -70,6 +71,19 @@ Result<void> set_after(std::vector<AfterName>& after, std::string_view value) {
   return {};
 }
 
+/// `on`, `off`, or `on` with a percentage of the threads.
+Result<void> read_mps(LineOptions& options, std::string_view value) {
+  options.mps = value != "off";
+  if (value == "on" || value == "off") {
+    return {};
+  }
+  if (!set_number(options.thread_percentage, "mps", value, 1, 100)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("mps is on, off, or a percentage from 1 to 100, not '{}'", value));
+  }
+  return {};
+}
+
 constexpr std::int64_t kMostGpus = 1'000'000;
 constexpr std::int64_t kMostRetries = 10'000;
 
@@ -99,6 +113,9 @@ Result<void> set_option(LineOptions& options, std::string_view key, std::string_
     }
     return done;
   }
+  if (key == "mps") {
+    return read_mps(options, value);
+  }
   if (key == "priority") {
     return set_number(options.priority, "priority", value, -kMostPriority, kMostPriority);
   }
@@ -113,7 +130,7 @@ Result<void> set_option(LineOptions& options, std::string_view key, std::string_
   }
   return fail(ErrorCode::Usage,
               fmt::format("unknown option @{}: the options are name, project, gpus, mem, share, "
-                          "priority, timeout, retries and after",
+                          "mps, priority, timeout, retries and after",
                           key));
 }
 
@@ -209,6 +226,17 @@ Result<LineOptions> take_options(std::string_view& line) {
     line = trim_left(line.substr(end));
   }
   return options;
+}
+
+void set_mps(Needs& needs, const LineOptions& options) {
+  if (options.mps) {
+    needs.mps = *options.mps ? mps_of(::geteuid()) : 0;
+    needs.thread_percentage = options.thread_percentage.value_or(needs.thread_percentage);
+  }
+  if (needs.gpus == 0 || needs.mps == 0) {
+    needs.mps = 0;
+    needs.thread_percentage = 0;
+  }
 }
 
 void JobReader::feed(std::string_view bytes) {

@@ -29,6 +29,8 @@ struct LineOptions {
   std::optional<std::uint32_t> gpus;
   std::optional<Claim> claim;
   std::optional<std::uint32_t> share;  // thousandths
+  std::optional<bool> mps;
+  std::optional<std::uint32_t> thread_percentage;  // with mps
   std::optional<std::int32_t> priority;
   std::optional<Duration> timeout;
   std::optional<std::uint16_t> retries;
@@ -37,6 +39,10 @@ struct LineOptions {
 
 /// Takes the options off the front of `line`, which then is the command.
 Result<LineOptions> take_options(std::string_view& line);
+
+/// What a line says of MPS, over what `needs` have: for jobs of this process's user. A job without
+/// a GPU has no use for it.
+void set_mps(Needs& needs, const LineOptions& options);
 
 /// The longest command that the kernel passes to a shell in one argument.
 inline constexpr std::size_t kLongestCommand = 131071;

@@ -57,16 +57,19 @@ bool take(Field field, Decoder value, JobDescription& description) {
 }  // namespace
 
 std::string encode_needs(const Needs& needs) {
-  return Encoder()
-      .number(needs.gpus)
+  Encoder out;
+  out.number(needs.gpus)
       .number(needs.share)
       .integer(needs.memory.count)
       .text(needs.model)
       .list(needs.only)
       .list(needs.exclude)
       .list(needs.prefer)
-      .number(static_cast<std::uint64_t>(needs.claim))
-      .take();
+      .number(static_cast<std::uint64_t>(needs.claim));
+  if (needs.mps != 0) {
+    out.number(needs.mps).number(needs.thread_percentage);
+  }
+  return out.take();
 }
 
 std::optional<Needs> decode_needs(std::string_view bytes) {
@@ -85,6 +88,10 @@ std::optional<Needs> decode_needs(std::string_view bytes) {
           ? static_cast<ClaimSource>(in.number_up_to(static_cast<std::uint64_t>(ClaimSource::None)))
       : needs.memory > Bytes{} ? ClaimSource::Given
                                : ClaimSource::Learned;
+  if (!in.at_end()) {
+    needs.mps = word(in);
+    needs.thread_percentage = word(in);
+  }
   return in.failed() ? std::nullopt : std::optional(std::move(needs));
 }
 

@@ -117,12 +117,9 @@ class Scenario {
         (key == "aging" ? priority_.aging : priority_.patience) = must(parse_duration(value));
       }
     } else if (verb == "placement") {
-      static const std::map<std::string, Placement> kNames = {
-          {"pack", Placement::Pack},
-          {"bestfit", Placement::BestFit},
-          {"leastloaded", Placement::LeastLoaded},
-          {"spread", Placement::Spread}};
-      config_.placement = kNames.at(words.at(1));
+      config_.placement = placement_named(words.at(1)).value();
+    } else if (verb == "enforce") {
+      config_.enforce_claims = true;
     } else if (verb == "grace") {
       config_.grace = must(parse_duration(words.at(1)));
     } else if (verb == "guess") {
@@ -181,6 +178,13 @@ class Scenario {
       return scheduler().apply(Release{id(words.at(1))}, now_);
     } else if (verb == "exit") {
       scheduler().apply(JobExited{id(words.at(1)), std::stoi(words.at(2))}, now_);
+    } else if (verb == "oom") {
+      scheduler().apply(JobExited{id(words.at(1)), 1, 0, true, memory_end(words)}, now_);
+    } else if (verb == "use") {
+      scheduler().apply(
+          JobUse{id(words.at(1)), device(words.at(2)), must(parse_bytes(words.at(3)))}, now_);
+    } else if (verb == "reclaim") {
+      scheduler().apply(Reclaim{id(words.at(1)), must(parse_bytes(words.at(2)))});
     } else if (verb == "signal") {
       scheduler().apply(JobExited{id(words.at(1)), 0, std::stoi(words.at(2))}, now_);
     } else if (verb == "unstartable") {
@@ -201,6 +205,24 @@ class Scenario {
       throw Mistake{"unknown word " + verb};
     }
     return {};
+  }
+
+  MemoryEnd memory_end(const Words& words) {
+    MemoryEnd end;
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      const std::string value = word.substr(std::min(word.find('=') + 1, word.size()));
+      if (word == "foreign") {
+        end.blame.cause = MemoryCause::Foreign;
+      } else if (word.starts_with("neighbour=")) {
+        end.blame = {MemoryCause::Neighbour, id(value)};
+      } else if (word.starts_with("wanted=")) {
+        end.wanted = must(parse_bytes(value));
+      } else if (word != "own") {
+        throw Mistake{"unknown word " + word};
+      }
+    }
+    return end;
   }
 
   Result<void> submit(const Words& words) {
@@ -232,6 +254,10 @@ class Scenario {
         spec.needs.memory = must(parse_bytes(value));
       } else if (key == "share") {
         spec.needs.share = static_cast<std::uint32_t>(std::stoul(value));
+      } else if (key == "mps") {
+        spec.needs.mps = mps_of(static_cast<std::uint32_t>(std::stoul(value)));
+      } else if (key == "threads") {
+        spec.needs.thread_percentage = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "priority") {
         spec.priority = std::stoi(value);
       } else if (key == "expected") {

@@ -125,6 +125,9 @@ class RandomWorld {
     if (chance(4)) {
       spec.needs.share = static_cast<std::uint32_t>(100 * (1 + random_.below(10)));
     }
+    if (chance(4) && spec.needs.gpus == 1) {
+      spec.needs.mps = mps_of(static_cast<std::uint32_t>(random_.below(2)));
+    }
     if (chance(8)) {
       spec.needs.model = "a";
     }

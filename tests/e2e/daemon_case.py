@@ -154,6 +154,14 @@ class DaemonCase(unittest.TestCase):
             self.assertTrue(select.select([gate], [], [], DEADLINE)[0], f"nothing came by {name}")
             return gate.readline().strip()
 
+    def eventually(self, is_so, message="it did not happen"):
+        """Waits for what sends no event of its own."""
+        end = time.monotonic() + DEADLINE
+        while not (value := is_so()):
+            self.assertLess(time.monotonic(), end, message)
+            select.select([], [], [], 0.005)
+        return value
+
     def open_gate(self, name, flags):
         """Opens it when the other side has; a writer without a reader would wait for ever."""
         end = time.monotonic() + DEADLINE

@@ -4,6 +4,7 @@ import os
 import unittest
 
 from http_case import HttpCase, Listener, is_job
+from mps_case import FAKES
 from openapi import Document, Mismatch
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -225,6 +226,7 @@ class Bodies(OpenApiCase):
 
     def setUp(self):
         super().setUp()
+        self.env["PATH"] = FAKES + ":" + self.env["PATH"]  # a job may ask for MPS
         self.start_daemon()
         self.connection = self.unix()
 

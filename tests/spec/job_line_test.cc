@@ -64,7 +64,30 @@ TEST(JobReader, NamesWhatIsWrongAndGoesOn) {
   EXPECT_EQ(read_all("@gpus=x a\n"), (Items{"1!gpus must be a whole number, not 'x'"}));
   EXPECT_EQ(read_all("@cpus=1 a\n"),
             (Items{"1!unknown option @cpus: the options are name, project, gpus, mem, share, "
-                   "priority, timeout, retries and after"}));
+                   "mps, priority, timeout, retries and after"}));
+}
+
+TEST(TakeOptions, KnowsMps) {
+  const auto needs_of = [](std::string_view line, Needs needs) {
+    const Result<LineOptions> options = take_options(line);
+    EXPECT_TRUE(options);
+    set_mps(needs, *options);
+    return std::pair(needs.mps != 0, needs.thread_percentage);
+  };
+  Needs given;
+  given.mps = mps_of(0);
+  given.thread_percentage = 30;
+  EXPECT_EQ(needs_of("x", {}), std::pair(false, 0u));
+  EXPECT_EQ(needs_of("@mps=on x", {}), std::pair(true, 0u));
+  EXPECT_EQ(needs_of("@mps=50 x", {}), std::pair(true, 50u));
+  EXPECT_EQ(needs_of("x", given), std::pair(true, 30u));
+  EXPECT_EQ(needs_of("@mps=on x", given), std::pair(true, 30u));
+  EXPECT_EQ(needs_of("@mps=60 x", given), std::pair(true, 60u));
+  EXPECT_EQ(needs_of("@mps=off x", given), std::pair(false, 0u));
+  for (const char* wrong : {"@mps=0 x", "@mps=101 x", "@mps=yes x", "@mps= x"}) {
+    std::string_view line = wrong;
+    EXPECT_FALSE(take_options(line)) << wrong;
+  }
 }
 
 TEST(JobReader, RefusesALineOfOneMegabyteWithoutKeepingIt) {

@@ -38,7 +38,9 @@ JobDescription extreme_job() {
                     "A10",
                     {"0", "GPU-1"},
                     {""},
-                    {"x\0y"s}};
+                    {"x\0y"s},
+                    std::numeric_limits<std::uint32_t>::max(),
+                    100};
   job.spec.priority = -kMostPriority;
   job.spec.expected = Duration{0};
   job.spec.limit = Duration::min();

@@ -1,0 +1,103 @@
+#include "core/claim_book.h"
+
+#include <gtest/gtest.h>
+
+#include "core/learner.h"
+#include "policy/policies.h"
+
+namespace berth {
+namespace {
+
+Recipe train(int batch, double lr, int seed) {
+  return recipe_of("vision", "python train.py --batch " + std::to_string(batch) + " --lr " +
+                                 std::to_string(lr) + " --seed " + std::to_string(seed));
+}
+
+TEST(RecipeTest, NumbersAreMaskedAndKept) {
+  const Recipe recipe = recipe_of("p", "train.py --lr 1e-3 --net resnet50 --gpus=2");
+  EXPECT_EQ(recipe.key, "p\ntrain.py --lr # --net resnet50 --gpus=#");
+  ASSERT_EQ(recipe.numbers.size(), 2U);
+  EXPECT_DOUBLE_EQ(recipe.numbers[0], 1e-3);
+  EXPECT_DOUBLE_EQ(recipe.numbers[1], 2);
+}
+
+TEST(ClaimBookTest, KnowsTheSameJobAfterOneRun) {
+  ClaimBook book;
+  EXPECT_FALSE(book.claim(train(64, 0.1, 1)).has_value());
+  EXPECT_TRUE(book.learn(train(64, 0.1, 1), gibibytes(4)));
+  EXPECT_GE(*book.claim(train(64, 0.1, 1)), gibibytes(4));
+  EXPECT_LE(*book.claim(train(64, 0.1, 1)), gibibytes(5));
+  // Which of the numbers matter nobody knows yet.
+  EXPECT_FALSE(book.claim(train(64, 0.1, 2)).has_value());
+}
+
+TEST(ClaimBookTest, FindsOutWhichNumbersMatter) {
+  ClaimBook book;
+  book.learn(train(64, 0.1, 1), gibibytes(4));
+  EXPECT_TRUE(book.learn(train(64, 0.2, 2), gibibytes(4) + mebibytes(50)));
+  EXPECT_TRUE(book.claim(train(64, 0.7, 99)).has_value());
+  EXPECT_FALSE(book.claim(train(512, 0.1, 1)).has_value()) << "a batch size that nobody has tried";
+  book.learn(train(512, 0.1, 3), gibibytes(18));
+  EXPECT_LE(*book.claim(train(64, 0.5, 5)), gibibytes(5));
+  EXPECT_GE(*book.claim(train(512, 0.5, 5)), gibibytes(18));
+}
+
+TEST(ClaimBookTest, SaysWhenNothingChanges) {
+  ClaimBook book;
+  EXPECT_TRUE(book.learn(train(64, 0.1, 1), gibibytes(4)));
+  EXPECT_FALSE(book.learn(train(64, 0.1, 1), gibibytes(4)));
+  EXPECT_FALSE(book.learn(train(64, 0.1, 1), gibibytes(3)));
+  EXPECT_TRUE(book.learn(train(64, 0.1, 1), gibibytes(6)));
+}
+
+TEST(ClaimBookTest, WhatRanOutOfMemoryCountsUntilOneEndsWell) {
+  ClaimBook book;
+  book.learn(train(64, 0.1, 1), gibibytes(4));
+  book.learn_at_least(train(64, 0.1, 1), gibibytes(9));
+  EXPECT_GE(*book.claim(train(64, 0.1, 1)), gibibytes(9));
+  book.learn(train(64, 0.1, 1), gibibytes(5));
+  EXPECT_LE(*book.claim(train(64, 0.1, 1)), gibibytes(6));
+}
+
+TEST(ClaimBookTest, OldPeaksAreForgotten) {
+  ClaimBook book;
+  book.learn(train(64, 0.1, 1), gibibytes(20));
+  for (int i = 0; i < 30; ++i) {
+    book.learn(train(64, 0.1, 1), gibibytes(4));
+  }
+  EXPECT_LE(*book.claim(train(64, 0.1, 1)), gibibytes(5));
+}
+
+TEST(LearnerTest, ChangesTheClaimsOfThoseThatWaitSomeAtATime) {
+  Scheduler scheduler(make_priority(), {});
+  DeviceSpec device;
+  device.memory = gibibytes(24);
+  scheduler.add_device(device);
+  Learner learner;
+  for (int seed = 1; seed <= 10; ++seed) {
+    const Result<JobId> job = scheduler.apply(Submit{}, Time{});
+    ASSERT_TRUE(job.has_value());
+    learner.job_waits(*job, train(64, 0.1, seed));
+  }
+  (void)scheduler.step(Time{});  // the first starts, alone
+  EXPECT_FALSE(learner.behind());
+  learner.learn(train(64, 0.1, 1), gibibytes(4));
+  EXPECT_TRUE(learner.reclaims(scheduler, 100).empty());
+  learner.learn(train(64, 0.1, 77), gibibytes(4));  // the seed does not matter
+  std::size_t changed = 0;
+  while (learner.behind()) {
+    const std::vector<Reclaim> some = learner.reclaims(scheduler, 4);
+    EXPECT_LE(some.size(), 4U);
+    for (const Reclaim& change : some) {
+      EXPECT_GE(change.memory, gibibytes(4));
+      scheduler.apply(change);
+    }
+    changed += some.size();
+  }
+  EXPECT_EQ(changed, 9U);
+  learner.learn(train(64, 0.1, 78), gibibytes(4));
+  EXPECT_TRUE(learner.reclaims(scheduler, 100).empty()) << "they claim that already";
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,84 @@
+"""GPU memory in the daemon: learned claims, running out, and what a restart knows of it."""
+
+import unittest
+
+from daemon_case import BERTH
+from life_case import LifeCase
+
+GIB = 1 << 30
+
+
+class Memory(LifeCase):
+    devices = "sim:1x24GiB"
+
+    def setUp(self):
+        super().setUp()
+        self.env["B"] = BERTH
+        self.env["BERTH_SIM_STATE"] = self.folder + "/devices"
+
+    def simjob(self, mem, hold="300ms"):
+        return f"$B simjob --mem {mem}GiB --hold {hold}"
+
+    def test_claims_are_learned_and_survive_a_restart(self):
+        self.berth("submit", self.simjob(5))
+        self.berth("wait")
+        self.assertEqual(self.show(1)["peak_memory_bytes"], 5 * GIB)
+        self.assertNotIn("mem", self.show(1))
+        self.berth("daemon", "pause")
+        self.berth("submit", self.simjob(5))
+        self.assertEqual(self.show(2)["claim"], "auto")
+        learned = self.show(2)["mem"]
+        self.assertTrue(5 * GIB <= learned <= 6 * GIB, learned)
+        self.kill_daemon()
+        self.berth("submit", self.simjob(5))
+        self.assertEqual(self.show(3)["mem"], learned)
+        self.assertEqual(self.show(2)["mem"], learned)
+        self.berth("submit", "--mem", "off", self.simjob(5))
+        self.assertEqual(self.show(4)["claim"], "off")
+        self.assertNotIn("mem", self.show(4))
+
+    def test_waiting_jobs_learn_too(self):
+        self.make_gates("gate")
+        self.berth("submit", "read x < gate; " + self.simjob(4) + " # 1")
+        self.berth("submit", "read x < gate; " + self.simjob(4) + " # 2")
+        for i in range(3, 6):
+            self.berth("submit", "read x < gate; " + self.simjob(4) + f" # {i}")
+        self.release("gate")
+        self.berth("wait", "1")
+        self.release("gate")
+        self.berth("wait", "2")
+        # Two have shown that the last number does not matter: the other three run side by side.
+        self.eventually(lambda: [self.state(i) for i in (3, 4, 5)] == ["running"] * 3)
+        for _ in range(3):
+            self.release("gate")
+        self.berth("wait")
+
+    def test_running_out_grows_the_claim_also_over_a_restart(self):
+        self.make_gates("up", "gate")
+        self.berth("submit", "--mem", "14GiB",
+                   "$B simjob --mem 13GiB --hold 1h & echo > up; read x < gate; kill $!")
+        self.hear("up")
+        self.eventually(lambda: self.show(1).get("peak_memory_bytes") == 13 * GIB)
+        self.berth("submit", "--mem", "6GiB", "--retries", "1", self.simjob(12, "10ms"))
+        self.eventually(lambda: self.show(2)["attempt"] == 1 and self.state(2) == "queued")
+        grown = self.show(2)
+        self.assertGreaterEqual(grown["mem"], 12 * GIB)
+        self.assertEqual(grown["attempts"][0]["outcome"], "oom")
+        self.assertIn("ran out of GPU memory at 12.0 GiB", grown["attempts"][0]["reason"])
+        self.kill_daemon()
+        self.berth("daemon", "start")
+        self.assertEqual(self.show(2)["mem"], grown["mem"])
+        self.release("gate")
+        self.berth("wait", "2")
+        self.assertEqual((self.state(2), self.show(2)["attempt"]), ("succeeded", 2))
+
+    def test_one_that_can_never_fit_ends_as_oom(self):
+        self.berth("submit", self.simjob(30))
+        self.berth("wait", "1", code=1)
+        job = self.show(1)
+        self.assertEqual((job["state"], job["exit_code"], job["attempt"]), ("oom", 1, 1))
+        self.assertIn("ran out of GPU memory", job["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()
