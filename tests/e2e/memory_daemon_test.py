@@ -1,5 +1,6 @@
 """GPU memory in the daemon: learned claims, running out, and what a restart knows of it."""
 
+import json
 import unittest
 
 from daemon_case import BERTH
@@ -16,7 +17,7 @@ class Memory(LifeCase):
         self.env["B"] = BERTH
         self.env["BERTH_SIM_STATE"] = self.folder + "/devices"
 
-    def simjob(self, mem, hold="300ms"):
+    def simjob(self, mem, hold="1200ms"):
         return f"$B simjob --mem {mem}GiB --hold {hold}"
 
     def test_claims_are_learned_and_survive_a_restart(self):
@@ -71,6 +72,26 @@ class Memory(LifeCase):
         self.release("gate")
         self.berth("wait", "2")
         self.assertEqual((self.state(2), self.show(2)["attempt"]), ("succeeded", 2))
+
+    def test_what_strangers_take_and_give_back_moves_what_is_packed(self):
+        self.make_gates("gate")
+        self.berth("submit", "--mem", "8GiB", "read x < gate")
+        stranger = self.start("simjob", "--gpus", self.devices, "--gpu", "0", "--mem", "10GiB",
+                              "--hold", "1h")
+        self.eventually(lambda: self.foreign() == 10 * GIB)
+        # Beside 8 GiB of a job and 10 of a stranger there is room for 5, and not for 10.
+        self.berth("submit", "--mem", "10GiB", "true")
+        self.berth("submit", "--mem", "5GiB", "true")
+        self.berth("wait", "3")
+        self.assertEqual(self.state(2), "queued")
+        self.assertIn("10.0 GiB", self.why(2))
+        stranger.terminate()
+        self.berth("wait", "2")
+        self.release("gate")
+        self.berth("wait")
+
+    def foreign(self):
+        return json.loads(self.berth("gpus", "list", "--json"))["devices"][0]["foreign_bytes"]
 
     def test_one_that_can_never_fit_ends_as_oom(self):
         self.berth("submit", self.simjob(30))

@@ -24,7 +24,7 @@ class MemoryCase(RunCase):
 
 class Learning(MemoryCase):
     def test_what_is_not_known_runs_alone_and_is_known_the_next_time(self):
-        jobs = [JOB.format(mem=5, hold=400 + i) for i in range(4)]
+        jobs = [JOB.format(mem=5, hold=1200 + i) for i in range(4)]
         first = self.run_events(jobs, gpus="sim:1x24GiB")
         self.assertEqual(of_kind(first, "end")[0]["peak_memory_bytes"], 5 * GIB)
         # The second job shows that how long it holds the memory does not matter: then two fit.
@@ -37,14 +37,14 @@ class Learning(MemoryCase):
         self.assertEqual(self.most_at_once(given), 2)
 
     def test_a_number_that_matters_keeps_its_own_claim(self):
-        small, large = JOB.format(mem=2, hold=300), JOB.format(mem=15, hold=300)
+        small, large = JOB.format(mem=2, hold=1200), JOB.format(mem=15, hold=1200)
         self.run_events([small, large], gpus="sim:1x24GiB")
         stream = self.run_events([small] * 4 + [large], gpus="sim:1x24GiB")
         self.assertEqual([e["state"] for e in of_kind(stream, "end")], ["succeeded"] * 5)
         self.assertGreaterEqual(self.most_at_once(stream), 4)
 
-    def test_short_jobs_are_measured_too(self):
-        stream = self.run_events([JOB.format(mem=3, hold=300)], gpus="sim:1x24GiB")
+    def test_jobs_shorter_than_the_usual_interval_are_measured_too(self):
+        stream = self.run_events([JOB.format(mem=3, hold=700)], gpus="sim:1x24GiB")
         self.assertEqual(of_kind(stream, "end")[0]["peak_memory_bytes"], 3 * GIB)
 
 
