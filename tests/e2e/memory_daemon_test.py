@@ -1,6 +1,5 @@
 """GPU memory in the daemon: learned claims, running out, and what a restart knows of it."""
 
-import json
 import unittest
 
 from daemon_case import BERTH
@@ -78,7 +77,7 @@ class Memory(LifeCase):
         self.berth("submit", "--mem", "8GiB", "read x < gate")
         stranger = self.start("simjob", "--gpus", self.devices, "--gpu", "0", "--mem", "10GiB",
                               "--hold", "1h")
-        self.eventually(lambda: self.foreign() == 10 * GIB)
+        self.devices_until(lambda devices: devices["0"]["foreign_bytes"] == 10 * GIB)
         # Beside 8 GiB of a job and 10 of a stranger there is room for 5, and not for 10.
         self.berth("submit", "--mem", "10GiB", "true")
         self.berth("submit", "--mem", "5GiB", "true")
@@ -89,9 +88,6 @@ class Memory(LifeCase):
         self.berth("wait", "2")
         self.release("gate")
         self.berth("wait")
-
-    def foreign(self):
-        return json.loads(self.berth("gpus", "list", "--json"))["devices"][0]["foreign_bytes"]
 
     def test_one_that_can_never_fit_ends_as_oom(self):
         self.berth("submit", self.simjob(30))
