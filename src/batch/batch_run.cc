@@ -40,6 +40,11 @@ BatchRun::BatchRun(BatchOptions options, const std::vector<Task>& tasks, BatchJo
       reporter_(reporter),
       peaks_(options_.peaks,
              [this](const Recipe& recipe, Bytes peak) { (void)book_.learn(recipe, peak); }) {
+  for (const auto& [script, peak] : journal_.progress().profiled) {
+    if (peak == Bytes{}) {
+      profiled_.insert(script);  // the file of peaks does not tell
+    }
+  }
   for (std::size_t row = 0; row < tasks_.size(); ++row) {
     const bool pending =
         is_pending(journal_.progress().row(row), tasks_[row], options_.rerun_failed);
@@ -83,7 +88,7 @@ bool BatchRun::begin_batch() {
 
 bool BatchRun::is_known(const std::string& script) {
   return book_.claim(script_recipe(script)).has_value() ||
-         journal_.progress().profiled.contains(fingerprint_of(script));
+         profiled_.contains(fingerprint_of(script));
 }
 
 void BatchRun::send_profiles() {
@@ -173,11 +178,12 @@ void BatchRun::profile_ended(const Member& member, const JobEndEvent& end) {
     broken_[member.script] = reason_of(end);
     return;
   }
+  profiled_.insert(fingerprint_of(member.script));
   note(journal_.script_profiled(fingerprint_of(member.script), end.peak_memory));
   if (end.peak_memory == Bytes{}) {
-    reporter_.warning(
-        fmt::format("{} used no GPU memory that could be seen: it gets GPUs of its own",
-                    tasks_[member.row].filename));
+    reporter_.warning(fmt::format(
+        "{} used no GPU memory that could be seen: each of its tasks gets a GPU to itself",
+        tasks_[member.row].filename));
   }
 }
 

@@ -79,12 +79,13 @@ class BatchRun final : public RunObserver {
   ClaimBook book_;
   PeakFile peaks_;
 
-  std::size_t span_ = 0;                           // the batch that is next
-  std::vector<Member> members_;                    // of the batch that runs, those to run, in order
-  std::size_t ready_ = 0;                          // so many of them were sent, or given up
-  std::size_t unfinished_ = 0;                     // of those that were sent
-  std::set<std::string> profiling_;                // scripts
-  std::map<std::string, std::string> broken_;      // scripts whose profile failed, and how
+  std::size_t span_ = 0;                       // the batch that is next
+  std::vector<Member> members_;                // of the batch that runs, those to run, in order
+  std::size_t ready_ = 0;                      // so many of them were sent, or given up
+  std::size_t unfinished_ = 0;                 // of those that were sent
+  std::set<std::string> profiling_;            // scripts
+  std::set<std::string> profiled_;             // scripts, by fingerprint, whatever that has taught
+  std::map<std::string, std::string> broken_;  // scripts whose profile failed, and how
   std::map<std::string, Sent, std::less<>> sent_;  // by the name of the job
   RunSummary summary_;
 };

@@ -17,6 +17,8 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kMagic = "berth-batch 1";
+/// More rows or ids than these are no journal's.
+constexpr std::uint64_t kMost = 1'000'000'000'000;
 
 /// Takes the words of a line one by one.
 class Words {
@@ -103,8 +105,7 @@ bool BatchProgress::take(std::string_view line) {
   }
   if (what == "profile") {
     const std::string script(words.word());
-    words.number();
-    profiled.insert(script);
+    profiled[script] = Bytes{static_cast<std::int64_t>(words.number())};
     return words.done();
   }
   if (what == "batch") {
@@ -112,7 +113,8 @@ bool BatchProgress::take(std::string_view line) {
     span.first = words.number();
     span.count = words.number();
     span.first_id = words.number();
-    if (!words.done() || span.count == 0 || span.first != taken() || span.first_id < next_id) {
+    if (!words.done() || span.count == 0 || span.count > kMost || span.first > kMost ||
+        span.first != taken() || span.first_id < next_id || span.first_id > kMost) {
       return false;
     }
     batches.push_back(span);

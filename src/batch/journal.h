@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +39,7 @@ struct BatchProgress {
   std::string token;  // tells this journal from all others
   std::vector<BatchSpan> batches;
   std::map<std::size_t, RowRecord> rows;
-  std::set<std::string> profiled;  // fingerprints of scripts
+  std::map<std::string, Bytes> profiled;  // fingerprints of scripts, and their peaks
   std::uint64_t next_id = 1;
 
   std::size_t taken() const { return batches.empty() ? 0 : batches.back().end(); }

@@ -160,7 +160,8 @@ void BatchCommand::declare(Args& args) {
   args.flag("--status", status, "print how far the file has come; run nothing");
   args.flag("--submit", submit,
             "queue the tasks in the daemon, each batch after the one before;\n"
-            "there is no profiling: a script that is not known runs alone first");
+            "there is no profiling: a script that is not known runs alone first.\n"
+            "Of the options below, --timeout and --retries count then");
   add_gpus_option(args, gpus);
   sharing.declare(args);
   args.value("--timeout", "TIME", "end a task that runs longer: 90s, 10m, 2h30m",
@@ -207,6 +208,12 @@ Result<void> BatchCommand::settle() {
   }
   run.peaks = batch.peaks = paths->state + "/peaks";
   return {};
+}
+
+std::string BatchCommand::journal() const {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::canonical(file, error);
+  return (error ? file : path.string()) + ".berth";
 }
 
 int batch_main(Words words) {

@@ -31,8 +31,8 @@ struct BatchCommand {
   void declare(Args& args);
   /// What can only be checked when all options are known.
   Result<void> settle();
-  /// Where the progress is kept.
-  std::string journal() const { return file + ".berth"; }
+  /// Where the progress is kept: beside the file itself, whatever links lead to it.
+  std::string journal() const;
 };
 
 /// Queues the rows that are to be run, and prints their numbers.

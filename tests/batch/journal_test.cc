@@ -57,7 +57,7 @@ TEST_F(Journals, TellWhatWasWritten) {
   EXPECT_EQ(progress.batches[1].first_id, 4U);
   EXPECT_EQ(progress.taken(), 5U);
   EXPECT_EQ(progress.next_id, 6U);
-  EXPECT_TRUE(progress.profiled.contains("abc"));
+  EXPECT_EQ(progress.profiled.at("abc"), gibibytes(2));
   EXPECT_EQ(progress.row(0).state, RowState::Succeeded);
   EXPECT_EQ(progress.row(0).fingerprint, "f0");
   EXPECT_EQ(progress.row(1).state, RowState::Running);

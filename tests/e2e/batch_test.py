@@ -111,6 +111,26 @@ class Batch(BatchCase):
         self.assertEqual(started(stream), [1, 2])
         self.assertEqual(most_at_once(stream), 1)
         self.assertIn("used no GPU memory", of_kind(stream, "warning")[0]["text"])
+        # That is remembered.
+        self.table([("cpu.sh", 5, 0), ("cpu.sh", 6, 0), ("cpu.sh", 7, 0)])
+        stream = self.batch()
+        self.assertEqual((started(stream, "profile"), started(stream)), ([], [3]))
+
+    def test_what_nobody_remembers_is_profiled_again(self):
+        self.script("a.sh")
+        self.table([("a.sh", 5, 0)])
+        self.assertEqual(started(self.batch(), "profile"), [1])
+        os.remove(self.path("peaks"))
+        self.table([("a.sh", 5, 0), ("a.sh", 6, 0)])
+        self.assertEqual(started(self.batch(), "profile"), [2])
+
+    def test_links_to_a_file_are_the_same_file(self):
+        self.script("a.sh")
+        os.mkdir(self.path("other"))
+        os.symlink(self.table([("a.sh", 5, 0)]), self.path("other/link.csv"))
+        self.batch()
+        done = self.run_jobs("", "other/link.csv", gpus=self.gpus, program=(BERTH, "batch"))
+        self.assertIn("all rows are done", done.stderr)
 
     def test_no_profiles_when_told(self):
         self.script("a.sh")
