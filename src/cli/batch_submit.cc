@@ -43,14 +43,23 @@ Result<std::vector<PendingRow>> pending_rows(const BatchCommand& command,
 }
 
 /// Each job follows all of the batch before, however those end.
-SubmitRequest request_for(const std::vector<PendingRow>& rows, const std::vector<Task>& tasks,
-                          JobDescription defaults) {
+Result<SubmitRequest> request_for(const std::vector<PendingRow>& rows,
+                                  const std::vector<Task>& tasks, JobDescription defaults) {
+  constexpr std::size_t kMostFollows = 4'000'000;  // of all jobs together
   SubmitRequest request;
+  std::size_t follows = 0;
   std::size_t batch_begin = 0;   // of the batch of this row
   std::size_t before_begin = 0;  // of the batch before it
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i > 0 && rows[i].batch != rows[i - 1].batch) {
       before_begin = std::exchange(batch_begin, i);
+    }
+    follows += batch_begin - before_begin;
+    if (follows > kMostFollows) {
+      return fail(
+          ErrorCode::Usage,
+          "too many jobs would follow too many others: queue them with --restart and a smaller "
+          "--num, or without it");
     }
     const Task& task = tasks[rows[i].row];
     SubmittedJob job{defaults, 1, {}};
@@ -86,11 +95,14 @@ Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& t
     if (rows->empty()) {
       return 0;
     }
-    SubmitRequest request = request_for(*rows, tasks, *defaults);
+    Result<SubmitRequest> request = request_for(*rows, tasks, *defaults);
+    if (!request) {
+      return Failure(request.error());
+    }
     // Whoever was killed between the queue's answer and the journal gets the same answer again: for
     // the rows that there were then, which may be fewer.
-    request.token = fmt::format("batch-{}-{}", journal.progress().token, rows->front().id);
-    const Result<SubmitReply> reply = send_submission(request);
+    request->token = fmt::format("batch-{}-{}", journal.progress().token, rows->front().id);
+    const Result<SubmitReply> reply = send_submission(*request);
     if (!reply) {
       return Failure(reply.error());
     }

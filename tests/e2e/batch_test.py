@@ -62,6 +62,16 @@ class Batch(BatchCase):
         self.assertEqual(started(restarted, "profile"), [])
         self.assertEqual(started(restarted), [5, 6, 7, 8])  # ids go on counting
 
+    def test_a_known_task_does_not_pass_one_that_is_profiled(self):
+        for name in ("a.sh", "b.sh"):
+            self.script(name)
+        self.table([("a.sh", 10, 0)])
+        self.batch()
+        self.table([("a.sh", 10, 0), ("a.sh", 11, 1), ("b.sh", 12, 0)])
+        stream = self.batch()
+        self.assertEqual(started(stream, "profile"), [3])
+        self.assertEqual(started(stream), [3, 2])
+
     def test_buffer_and_many_devices(self):
         for name in ("a.sh", "b.sh"):
             self.script(name, mem=6)
