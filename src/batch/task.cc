@@ -156,6 +156,9 @@ class Reader {
     std::error_code error;
     task.directory =
         std::filesystem::absolute(directory.empty() ? "." : directory, error).lexically_normal();
+    if (task.directory.size() > 1 && task.directory.ends_with('/')) {
+      task.directory.pop_back();  // one folder, one name: its scripts are profiled once
+    }
     if (directory.empty() || error || !is_folder(task.directory)) {
       complain(directory.empty()
                    ? "has no Directory"

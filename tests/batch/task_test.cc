@@ -83,6 +83,14 @@ TEST_F(Tasks, RecipesLeaveOutEpochsAndIds) {
   EXPECT_TRUE(recipe.numbers.empty());
 }
 
+TEST_F(Tasks, AFolderHasOneName) {
+  const auto tasks = read(std::string(kHeader) + "DIR,-1,train.py,3,1\nDIR/,-1,train.py,3,1\n" +
+                          "DIR/./x/..,-1,train.py,3,1\n");
+  ASSERT_TRUE(tasks) << tasks.error().message;
+  EXPECT_EQ((*tasks)[1].script(), (*tasks)[0].script());
+  EXPECT_EQ((*tasks)[2].script(), (*tasks)[0].script());
+}
+
 TEST_F(Tasks, FingerprintsTellRowsApart) {
   const auto tasks = read(std::string(kHeader) + "DIR,-1,train.py,3,1\nDIR,-1,train.py,1,3\n" +
                           " DIR , \"-1\",train.py,3,1\n");
