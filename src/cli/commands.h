@@ -14,6 +14,7 @@ using Words = std::span<const std::string_view>;
 
 int run_main(Words words);
 int sweep_main(Words words);
+int batch_main(Words words);
 int submit_main(Words words);
 int queue_main(Words words);
 int show_main(Words words);

@@ -41,6 +41,7 @@ constexpr std::array kCommands = {
     Command{"daemon", "start, stop and ask the daemon", berth::daemon_main},
     Command{"sweep", "expand a template over parameters: print the commands or run them",
             berth::sweep_main},
+    Command{"batch", "run the tasks of a CSV file in batches, packed by memory", berth::batch_main},
     Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},
     Command{"simjob", "use simulated devices as a training would", berth::simjob_main},
     Command{"selftest", "show that nothing is lost when the daemon is killed",

@@ -8,7 +8,7 @@ void MpsOption::declare(Args& args) {
   args.flag("--mps", on_,
             "share GPUs through NVIDIA's MPS, with jobs that do the same and claim\n"
             "memory or a share; berth starts and stops what it takes");
-  args.value("--thread-percentage", "P",
+  args.value("--thread-percentage,--thread_percentage", "P",
              "with --mps: the most of its GPU's threads that a job may have",
              [this](std::string_view word) -> Result<void> {
                const Result<std::int64_t> percentage = parse_integer(word, "--thread-percentage");

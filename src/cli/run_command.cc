@@ -170,23 +170,6 @@ Result<void> settle(RunCommand& command) {
   return {};
 }
 
-/// The reporter that suits where the output goes, and what it needs to see of what jobs print.
-std::unique_ptr<RunObserver> choose_reporter(RunCommand& command) {
-  JobOutputs::Options& outputs = command.run.outputs;
-  if (command.json) {
-    // Nothing but events may reach stdout.
-    outputs.capture_stdout = outputs.capture_stderr = true;
-    return make_json_reporter();
-  }
-  if (describe_terminal(STDERR_FILENO).interactive) {
-    outputs.capture_stderr = true;
-    outputs.capture_stdout = command.report.prefix || ::isatty(STDOUT_FILENO) != 0;
-    return make_progress_reporter(command.report);
-  }
-  outputs.capture_stdout = outputs.capture_stderr = command.report.prefix;
-  return make_plain_reporter(command.report);
-}
-
 Result<int> rehearse(RunCommand& command, Devices& devices, Runner& runner, Input input) {
   const std::unique_ptr<RunObserver> reporter = make_plain_reporter(command.report);
   Run run(command.run, devices, nullptr, runner, *reporter);
@@ -234,7 +217,8 @@ Result<int> execute(RunCommand& command, std::optional<Input> given) {
   if (!locks) {
     return Failure(locks.error());
   }
-  const std::unique_ptr<RunObserver> reporter = choose_reporter(command);
+  const std::unique_ptr<RunObserver> reporter =
+      choose_reporter(command.report, command.json, command.run.outputs);
   Run run(command.run, **devices, locks->get(), **runner, *reporter);
   const Result<RunSummary> summary = run.execute(std::move(*given));
   if (!summary) {

@@ -1,6 +1,7 @@
 #include "cli/run_report.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -35,6 +36,22 @@ std::string device_table(const RunSummary& summary, const Terminal& terminal) {
 }
 
 }  // namespace
+
+std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool json,
+                                             JobOutputs::Options& outputs) {
+  if (json) {
+    // Nothing but events may reach stdout.
+    outputs.capture_stdout = outputs.capture_stderr = true;
+    return make_json_reporter();
+  }
+  if (describe_terminal(STDERR_FILENO).interactive) {
+    outputs.capture_stderr = true;
+    outputs.capture_stdout = options.prefix || ::isatty(STDOUT_FILENO) != 0;
+    return make_progress_reporter(options);
+  }
+  outputs.capture_stdout = outputs.capture_stderr = options.prefix;
+  return make_plain_reporter(options);
+}
 
 std::string one_line(std::string_view command) {
   std::string line(command);

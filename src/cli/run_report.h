@@ -7,13 +7,15 @@
 
 #include "cli/terminal.h"
 #include "run/observer.h"
+#include "run/outputs.h"
 
 namespace berth {
 
 struct ReportOptions {
-  bool quiet = false;    // only what went wrong, and the last line
-  bool verbose = false;  // also a line per start
-  bool prefix = false;   // a job's number or name before each line that it prints
+  std::string program = "berth run";  // before its messages
+  bool quiet = false;                 // only what went wrong, and the last line
+  bool verbose = false;               // also a line per start
+  bool prefix = false;                // a job's number or name before each line that it prints
 };
 
 /// One line per ended job, then the account: for files, pipes and logs.
@@ -22,6 +24,9 @@ std::unique_ptr<RunObserver> make_plain_reporter(ReportOptions options);
 std::unique_ptr<RunObserver> make_progress_reporter(ReportOptions options);
 /// One JSON object per event on stdout.
 std::unique_ptr<RunObserver> make_json_reporter();
+/// The one that suits where the output goes; sets what it needs to see of what jobs print.
+std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool json,
+                                             JobOutputs::Options& outputs);
 /// What simple_gpu_scheduler prints.
 std::unique_ptr<RunObserver> make_seed_reporter();
 

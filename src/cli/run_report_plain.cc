@@ -12,7 +12,7 @@ namespace {
 class PlainReporter : public RunObserver {
  public:
   explicit PlainReporter(ReportOptions options)
-      : options_(options), terminal_(describe_terminal(STDERR_FILENO)) {}
+      : options_(std::move(options)), terminal_(describe_terminal(STDERR_FILENO)) {}
 
   void job_started(const JobEvent& job) override {
     if (options_.prefix) {
@@ -41,7 +41,9 @@ class PlainReporter : public RunObserver {
     std::fflush(stream);
   }
 
-  void warning(std::string_view text) override { fmt::print(stderr, "berth run: {}\n", text); }
+  void warning(std::string_view text) override {
+    fmt::print(stderr, "{}: {}\n", options_.program, text);
+  }
 
   void finished(const RunSummary& summary) override {
     std::fputs(describe_summary(summary, terminal_, !options_.quiet).c_str(), stderr);
@@ -69,7 +71,7 @@ class SeedReporter final : public RunObserver {
 }  // namespace
 
 std::unique_ptr<RunObserver> make_plain_reporter(ReportOptions options) {
-  return std::make_unique<PlainReporter>(options);
+  return std::make_unique<PlainReporter>(std::move(options));
 }
 
 std::unique_ptr<RunObserver> make_seed_reporter() { return std::make_unique<SeedReporter>(); }

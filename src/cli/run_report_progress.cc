@@ -62,7 +62,8 @@ class ProgressReporter final : public RunObserver {
 
   void warning(std::string_view text) override {
     const Terminal terminal = describe_terminal(STDERR_FILENO);
-    above(stderr, wrap_words(fmt::format("berth run: {}", text), terminal.columns) + "\n");
+    above(stderr,
+          wrap_words(fmt::format("{}: {}", options_.program, text), terminal.columns) + "\n");
   }
 
   Duration interval() const override { return kInterval; }

@@ -11,6 +11,7 @@
 #include "cli/job_options.h"
 #include "cli/submission.h"
 #include "run/input.h"
+#include "spec/shell_words.h"
 
 namespace berth {
 namespace {
@@ -23,28 +24,6 @@ struct SubmitCommand {
   std::string document;
   bool wait = false;
 };
-
-/// A command given as words runs as those words, whatever blanks and quotes are in them.
-std::string shell_words(std::span<const std::string_view> words) {
-  std::string command;
-  for (const std::string_view word : words) {
-    command += command.empty() ? "" : " ";
-    const bool plain =
-        !word.empty() && word.find_first_not_of(
-                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                             "@%_-+=:,./") == word.npos;
-    if (plain) {
-      command += word;
-      continue;
-    }
-    command += '\'';
-    for (const char c : word) {
-      command += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    }
-    command += '\'';
-  }
-  return command;
-}
 
 Args declare(SubmitCommand& command) {
   Args args(

@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/read_file.h"
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
@@ -75,26 +74,6 @@ Args describe(Options& options) {
   args.example("berth sweep --file sweep.toml --run --gpus 0,1");
   args.example("berth sweep 'train.py --lr {lr}' -p lr 0.1 0.01 --submit --name lr-search");
   return args;
-}
-
-Result<std::string> read_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (file == nullptr) {
-    const int problem = errno;
-    Failure failure = fail_errno(path, problem);
-    failure.value().code = problem == ENOENT ? ErrorCode::NotFound : ErrorCode::Io;
-    return failure;
-  }
-  std::string text;
-  std::array<char, 65536> block;
-  while (const std::size_t n = std::fread(block.data(), 1, block.size(), file.get())) {
-    text.append(block.data(), n);
-  }
-  if (std::ferror(file.get()) != 0) {
-    return fail_errno(path, errno);
-  }
-  return text;
 }
 
 /// The sweep of the command line, over that of the file.

@@ -2,11 +2,32 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
+
+#include "base/check.h"
 
 namespace berth {
+
+InputFeed::InputFeed() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { BERTH_CHECK(event_); }
+
+void InputFeed::add(std::string_view text) {
+  pending_ += text;
+  wake();
+}
+
+void InputFeed::close() {
+  closed_ = true;
+  wake();
+}
+
+void InputFeed::wake() const {
+  const std::uint64_t one = 1;
+  (void)!::write(event_.get(), &one, sizeof one);
+}
 
 Result<Input> Input::open(const std::string& path, JobReader::Separator separator) {
   Fd owned;
@@ -36,7 +57,22 @@ Input Input::from_text(std::string text, JobReader::Separator separator) {
   return input;
 }
 
+Input Input::from_feed(InputFeed& feed, JobReader::Separator separator) {
+  Input input(Fd(), feed.event_.get(), false, separator);
+  input.feed_ = &feed;
+  return input;
+}
+
 Result<bool> Input::read_some() {
+  if (feed_ != nullptr) {
+    std::uint64_t count = 0;
+    (void)!::read(fd_, &count, sizeof count);
+    reader_.feed(std::exchange(feed_->pending_, {}));
+    if (feed_->closed_) {
+      reader_.finish();
+    }
+    return !feed_->closed_;
+  }
   if (fd_ < 0) {
     return false;
   }

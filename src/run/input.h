@@ -1,8 +1,10 @@
-// Input: where the jobs of a run come from: a file, a pipe, or text that is there already.
+// Input: where the jobs of a run come from: a file, a pipe, text that is there already, or a part
+// of this program that goes on adding jobs while others run.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -10,11 +12,31 @@
 
 namespace berth {
 
+/// Jobs that are added on the run's own thread, at any time: no pipe can fill up and block it.
+class InputFeed {
+ public:
+  InputFeed();
+
+  void add(std::string_view text);
+  /// Nothing more will come.
+  void close();
+
+ private:
+  friend class Input;
+  void wake() const;
+
+  Fd event_;
+  std::string pending_;
+  bool closed_ = false;
+};
+
 class Input {
  public:
   /// "-" is standard input.
   static Result<Input> open(const std::string& path, JobReader::Separator separator);
   static Input from_text(std::string text, JobReader::Separator separator);
+  /// `feed` must outlive the input.
+  static Input from_feed(InputFeed& feed, JobReader::Separator separator);
 
   /// Everything can be read at once, without waiting for anyone.
   bool complete() const { return complete_; }
@@ -32,6 +54,7 @@ class Input {
 
   Fd owned_;
   int fd_ = -1;  // -1: all of it is in the reader
+  InputFeed* feed_ = nullptr;
   bool complete_ = false;
   JobReader reader_;
 };

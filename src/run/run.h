@@ -38,7 +38,9 @@ struct RunOptions {
   Bytes buffer = DeviceTable::Limits{}.buffer;
   bool enforce_claims = false;
   std::string peaks;  // the file of what jobs have used; empty: nothing is learned
-  JobSpec defaults;   // for what a line does not say
+  /// Which jobs use about the same memory, by project and command.
+  std::function<Recipe(std::string_view, std::string_view)> recipe = recipe_of;
+  JobSpec defaults;  // for what a line does not say
   Duration grace = std::chrono::seconds(10);
   JobOutputs::Options outputs;
   std::optional<std::string> joblog;
@@ -137,7 +139,7 @@ class Run {
   void take_closed();
 
   // Memory (run_memory.cc).
-  static Recipe recipe_of(const Record& record);
+  Recipe recipe(const Record& record) const;
   void claim_memory(JobSpec& spec, const JobLine& line) const;
   bool complains_of_memory(const Exit& exit);
   std::optional<MemoryEnd> judge_memory(const Exit& exit);

@@ -301,7 +301,7 @@ Result<void> Run::submit(JobLine line) {
   }
   const Record& record = records_.insert(id, make_record(std::move(line)));
   if (learns) {
-    learner_.job_waits(id, recipe_of(record));
+    learner_.job_waits(id, recipe(record));
   }
   return {};
 }

@@ -5,8 +5,8 @@
 
 namespace berth {
 
-Recipe Run::recipe_of(const Record& record) {
-  return berth::recipe_of(record.project(), record.command);
+Recipe Run::recipe(const Record& record) const {
+  return options_.recipe(record.project(), record.command);
 }
 
 /// Before it is submitted: what is known of such jobs.
@@ -15,7 +15,7 @@ void Run::claim_memory(JobSpec& spec, const JobLine& line) const {
   if (peaks_ == nullptr || needs.claim != ClaimSource::Learned || needs.gpus == 0) {
     return;
   }
-  needs.memory = learner_.claim(berth::recipe_of(line.options.project.value_or(""), line.command));
+  needs.memory = learner_.claim(options_.recipe(line.options.project.value_or(""), line.command));
   if (needs.memory > Bytes{} && scheduler_->devices().impossible(needs)) {
     needs.memory = Bytes{};
   }
@@ -42,9 +42,9 @@ std::optional<MemoryEnd> Run::judge_memory(const Exit& exit) {
                               ? records_.find(end->blame.offender)
                               : nullptr;
   if (charged != nullptr && peaks_ != nullptr) {
-    learner_.learn_at_least(recipe_of(*charged), end->blame.cause == MemoryCause::Own
-                                                     ? end->wanted
-                                                     : memory_.peak(end->blame.offender));
+    learner_.learn_at_least(recipe(*charged), end->blame.cause == MemoryCause::Own
+                                                  ? end->wanted
+                                                  : memory_.peak(end->blame.offender));
   }
   return end;
 }
@@ -55,7 +55,7 @@ void Run::learn_peak(const Exit& exit) {
   const Bytes peak = memory_.peak(exit.job);
   if (peaks_ != nullptr && exit.code == 0 && exit.signal == 0 && exit.start_error == 0 &&
       peak > Bytes{}) {
-    peaks_->add(recipe_of(*records_.find(exit.job)), peak);
+    peaks_->add(recipe(*records_.find(exit.job)), peak);
   }
 }
 

@@ -1,0 +1,93 @@
+// BatchRun: what `berth batch` has a Run do, and when: batch after batch, in each a short run of
+// every script whose use of memory nobody knows, then the tasks themselves. It watches the run as
+// its observer, passes everything on to the one who tells the user, and adds jobs as others end.
+// All on the run's thread.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "batch/journal.h"
+#include "batch/task.h"
+#include "core/claim_book.h"
+#include "memory/peak_file.h"
+#include "run/input.h"
+#include "run/observer.h"
+
+namespace berth {
+
+struct BatchOptions {
+  std::size_t size = 0;             // tasks that are taken from the file together; 0: all
+  std::int64_t profile_epochs = 2;  // 0: no profiles; what is not known then runs alone
+  bool rerun_failed = false;
+  std::string peaks;  // the file of what jobs have used; as the run has it
+};
+
+/// Whether a row is still to be run. One that failed is when it was changed since, or all such are.
+bool is_pending(const RowRecord& record, const Task& task, bool rerun_failed);
+
+class BatchRun final : public RunObserver {
+ public:
+  BatchRun(BatchOptions options, const std::vector<Task>& tasks, BatchJournal& journal,
+           RunObserver& reporter);
+
+  /// The first jobs are in it; it ends with the last batch.
+  Input input();
+
+  void job_started(const JobEvent& job) override;
+  void job_ended(const JobEvent& job, const JobEndEvent& end) override;
+  void finished(const RunSummary& summary) override;
+  void job_output(JobId job, bool is_stderr, std::string_view lines) override;
+  void warning(std::string_view text) override { reporter_.warning(text); }
+  void device_taken(std::string_view gpu, const LockHolder& holder) override;
+  void stalled(std::string_view why) override { reporter_.stalled(why); }
+  void interrupted(int level, std::uint64_t running) override;
+  Duration interval() const override { return reporter_.interval(); }
+  void progress(const RunProgress& progress) override { reporter_.progress(progress); }
+
+  /// How it went, in rows of the file: profiles are not counted.
+  const RunSummary& summary() const { return summary_; }
+
+ private:
+  struct Member {
+    std::size_t row = 0;
+    std::uint64_t id = 0;
+    std::string script;
+  };
+  struct Sent {
+    Member member;
+    bool is_profile = false;
+  };
+
+  bool begin_batch();
+  void send_profiles();
+  void send_ready();
+  void send(const Member& member, bool is_profile, std::int64_t priority);
+  bool is_known(const std::string& script);
+  void profile_ended(const Member& member, const JobEndEvent& end);
+  void task_ended(const Member& member, const JobEndEvent& end);
+  void give_up(const Member& member);
+  void note(const Result<void>& written);
+
+  BatchOptions options_;
+  const std::vector<Task>& tasks_;
+  BatchJournal& journal_;
+  RunObserver& reporter_;
+  InputFeed feed_;
+  ClaimBook book_;
+  PeakFile peaks_;
+
+  std::size_t span_ = 0;                       // the batch that is next
+  std::vector<Member> members_;                // of the batch that runs, those to run, in order
+  std::size_t ready_ = 0;                      // so many of them were sent, or given up
+  std::size_t unfinished_ = 0;                 // of those that were sent
+  std::set<std::string> profiling_;            // scripts
+  std::set<std::string> profiled_;             // scripts, by fingerprint, whatever that has taught
+  std::map<std::string, std::string> broken_;  // scripts whose profile failed, and how
+  std::map<std::string, Sent, std::less<>> sent_;  // by the name of the job
+  RunSummary summary_;
+};
+
+}  // namespace berth

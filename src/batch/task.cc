@@ -1,0 +1,242 @@
+#include "batch/task.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/units.h"
+#include "batch/csv.h"
+#include "core/job.h"
+#include "spec/shell_words.h"
+
+namespace berth {
+namespace {
+
+enum Column { kDirectory, kExecutable, kFilename, kEpochs, kPriority, kColumns };
+constexpr std::array<std::string_view, kColumns> kNames = {"Directory", "Executable", "Filename",
+                                                           "Epochs", "Priority"};
+using Places = std::array<std::size_t, kColumns>;
+
+constexpr std::string_view kEpochsArgument = " --epochs=";
+
+/// Every row is a priority of its own to the scheduler.
+constexpr std::size_t kMostTasks = kMostPriority;
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return result;
+}
+
+Result<Places> find_columns(const CsvRecord& header) {
+  Places places{};
+  std::vector<std::string_view> missing;
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    const auto found = std::find_if(
+        header.fields.begin(), header.fields.end(),
+        [&](const std::string& field) { return lower(field) == lower(kNames[column]); });
+    if (found == header.fields.end()) {
+      missing.push_back(kNames[column]);
+    }
+    places[column] = static_cast<std::size_t>(found - header.fields.begin());
+  }
+  if (missing.empty()) {
+    return places;
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("the header in line {} has no column {}: it needs {}; --header ROW says "
+                          "where it is (from 0), --header None that there is none",
+                          header.line, fmt::join(missing, ", "), fmt::join(kNames, ", ")));
+}
+
+bool is_folder(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool is_file(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+bool is_program(const std::string& path) {
+  return is_file(path) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::string in_folder(const std::string& folder, const std::string& path) {
+  return path.starts_with('/') ? path : folder + "/" + path;
+}
+
+bool is_on_path(const std::string& name) {
+  const char* variable = std::getenv("PATH");
+  std::string_view folders = variable == nullptr ? "/usr/local/bin:/usr/bin:/bin" : variable;
+  while (!folders.empty()) {
+    const std::size_t end = std::min(folders.find(':'), folders.size());
+    if (is_program(in_folder(std::string(folders.substr(0, end)), name))) {
+      return true;
+    }
+    folders.remove_prefix(std::min(end + 1, folders.size()));
+  }
+  return false;
+}
+
+/// Reads one row after the other, and gathers what is wrong with them.
+class Reader {
+ public:
+  Reader(const TaskFormat& format, std::vector<LineError> problems)
+      : format_(format), problems_(std::move(problems)) {}
+
+  void read(const CsvRecord& record, const Places& places, std::size_t columns) {
+    const std::size_t wrong = problems_.size();
+    line_ = record.line;
+    if (record.fields.size() != columns) {
+      complain(fmt::format("has {} column{}, not {}", record.fields.size(),
+                           record.fields.size() == 1 ? "" : "s", columns));
+      return;
+    }
+    const auto field = [&](Column column) { return record.fields[places[column]]; };
+    std::string written;
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      written += record.fields[places[column]] + '\0';
+    }
+    if (std::count(written.begin(), written.end(), '\0') != kColumns ||
+        find_invalid_utf8(written) != written.npos || written.size() > kLongestCommand / 8) {
+      complain("is no text, or far too long");
+      return;
+    }
+    Task task;
+    task.line = record.line;
+    task.fingerprint = fingerprint_of(written);
+    task.executable = field(kExecutable) == "-1" ? format_.python : field(kExecutable);
+    task.filename = field(kFilename);
+    task.epochs = number(field(kEpochs), kEpochs, 1, std::int64_t{1} << 53);
+    task.priority = static_cast<std::int32_t>(
+        number(field(kPriority), kPriority, -kMostPriority, kMostPriority));
+    check_paths(task, field(kDirectory));
+    if (problems_.size() == wrong) {
+      tasks_.push_back(std::move(task));
+    }
+  }
+
+  Result<std::vector<Task>> finish() {
+    if (problems_.empty()) {
+      return std::move(tasks_);
+    }
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const LineError& a, const LineError& b) { return a.line < b.line; });
+    std::string text;
+    for (const LineError& problem : problems_) {
+      text += fmt::format("\n  line {} {}", problem.line, problem.message);
+    }
+    return fail(ErrorCode::Usage, "nothing was run, because of what is wrong in the file:" + text);
+  }
+
+ private:
+  void complain(std::string message) { problems_.push_back({line_, std::move(message)}); }
+
+  std::int64_t number(const std::string& text, Column column, std::int64_t least,
+                      std::int64_t most) {
+    const Result<std::int64_t> value = parse_integer(text, kNames[column]);
+    if (value && *value >= least && *value <= most) {
+      return *value;
+    }
+    complain(fmt::format("has '{}' as {}: that must be a whole number{}", text, kNames[column],
+                         value ? fmt::format(" from {} to {}", least, most) : ""));
+    return least;
+  }
+
+  void check_paths(Task& task, const std::string& directory) {
+    std::error_code error;
+    task.directory =
+        std::filesystem::absolute(directory.empty() ? "." : directory, error).lexically_normal();
+    if (task.directory.size() > 1 && task.directory.ends_with('/')) {
+      task.directory.pop_back();  // one folder, one name: its scripts are profiled once
+    }
+    if (directory.empty() || error || !is_folder(task.directory)) {
+      complain(directory.empty()
+                   ? "has no Directory"
+                   : fmt::format("has the Directory '{}', which is not there", directory));
+    } else if (task.filename.empty() || !is_file(in_folder(task.directory, task.filename))) {
+      complain(task.filename.empty() ? "has no Filename"
+                                     : fmt::format("has the Filename '{}', which is not in {}",
+                                                   task.filename, task.directory));
+    }
+    const bool is_path = task.executable.find('/') != task.executable.npos;
+    if (task.executable.empty()) {
+      complain("has no Executable (-1 is the default one)");
+    } else if (is_path ? !is_program(in_folder(task.directory, task.executable))
+                       : !is_on_path(task.executable)) {
+      complain(fmt::format("has the Executable '{}', which is not {}", task.executable,
+                           is_path ? "a program" : "in the PATH"));
+    }
+  }
+
+  const TaskFormat& format_;
+  std::vector<LineError> problems_;
+  std::vector<Task> tasks_;
+  std::size_t line_ = 0;
+};
+
+}  // namespace
+
+std::string Task::script() const {
+  const std::array<std::string_view, 1> folder = {directory};
+  const std::array<std::string_view, 2> program = {executable, filename};
+  return fmt::format("cd {} && exec {}", shell_words(folder), shell_words(program));
+}
+
+std::string Task::command(std::int64_t epochs_to_run, std::uint64_t id) const {
+  return fmt::format("{}{}{} --id={}", script(), kEpochsArgument, epochs_to_run, id);
+}
+
+Recipe script_recipe(const std::string& script) { return {"batch\n" + script, {}}; }
+
+Recipe task_recipe(std::string_view, std::string_view command) {
+  return script_recipe(std::string(command.substr(0, command.rfind(kEpochsArgument))));
+}
+
+std::string fingerprint_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& format) {
+  Csv csv = parse_csv(text);
+  Places places = {0, 1, 2, 3, 4};
+  std::size_t columns = kColumns;
+  std::size_t first = 0;
+  if (format.header) {
+    first = *format.header + 1;
+    if (csv.records.size() < first) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("the file has no row {} to be the header", *format.header));
+    }
+    const CsvRecord& header = csv.records[*format.header];
+    const Result<Places> found = find_columns(header);
+    if (!found) {
+      return Failure(found.error());
+    }
+    places = *found;
+    columns = header.fields.size();
+  }
+  if (csv.records.size() > kMostTasks) {
+    return fail(ErrorCode::Usage, fmt::format("the file has more than {} rows", kMostTasks));
+  }
+  Reader reader(format, std::move(csv.problems));
+  for (std::size_t i = first; i < csv.records.size(); ++i) {
+    reader.read(csv.records[i], places, columns);
+  }
+  return reader.finish();
+}
+
+}  // namespace berth

@@ -1,0 +1,46 @@
+// Task: a row of a batch file: which script to run where, for how many epochs, and how soon.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/recipe.h"
+
+namespace berth {
+
+struct Task {
+  std::size_t line = 0;    // in the file, from 1
+  std::string directory;   // absolute
+  std::string executable;  // looked up in PATH, or relative to the directory
+  std::string filename;    // relative to the directory
+  std::int64_t epochs = 0;
+  std::int32_t priority = 0;  // lower goes first
+  std::string fingerprint;    // of the row as it is written: tells whether it was changed
+
+  /// For the shell, without the two arguments that each run has of its own.
+  std::string script() const;
+  std::string command(std::int64_t epochs_to_run, std::uint64_t id) const;
+};
+
+/// Tasks use about the same memory when they run the same script in the same folder, whatever their
+/// epochs and ids. `command` is what Task::command() gave.
+Recipe task_recipe(std::string_view project, std::string_view command);
+Recipe script_recipe(const std::string& script);
+
+/// A short name for a text, to compare it by.
+std::string fingerprint_of(std::string_view text);
+
+struct TaskFormat {
+  std::optional<std::size_t> header = 0;  // which row, from 0; none: there is no header
+  std::string python = "python3";         // for the executable -1
+};
+
+/// The columns Directory, Executable, Filename, Epochs and Priority: in any order under a header,
+/// in this one without. An error names all wrong rows. Paths are relative to this folder.
+Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& format);
+
+}  // namespace berth
