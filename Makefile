@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libexpected-dev \
-  libtomlplusplus-dev libboost-dev libsqlite3-dev
+  libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev
 TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler
 FUZZ_PACKAGES = clang libclang-rt-14-dev

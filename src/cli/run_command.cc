@@ -68,7 +68,7 @@ Args declare(RunCommand& command) {
              command.run.grace);
   args.value("--retries", "N", "run a job that fails again, up to N times", command.retries);
   args.value("--policy", "NAME",
-             fmt::format("who goes first: {} (default: priority)", fmt::join(policy_names(), ", ")),
+             fmt::format("who goes first: {} (default: priority)", fmt::join(live_policy_names(), ", ")),
              command.run.policy);
   args.value("--log-dir", "DIR", "one log file per job: DIR/1.log, DIR/2.log, …",
              command.run.outputs.log_folder);

@@ -75,12 +75,21 @@ std::int64_t score(const DeviceSlot& slot, Placement placement, std::int64_t fre
   return 0;
 }
 
+/// The job wants devices for itself and does not care which.
+bool any_whole_device(const Needs& needs) {
+  return needs.alone() && needs.model.empty() && needs.only.empty() && needs.exclude.empty() &&
+         needs.prefer.empty();
+}
+
 /// Several devices: the smallest neighbourhood that holds enough of them, nearest level first.
-std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t count,
-                                  std::span<const DeviceSlot> slots) {
+/// Nothing where that would be several machines although one could hold the job.
+std::optional<std::vector<DeviceId>> choose_near(std::vector<Candidate> candidates,
+                                                 std::size_t count, std::size_t largest_node,
+                                                 std::span<const DeviceSlot> slots) {
   std::sort(candidates.begin(), candidates.end(), better);
   std::vector<Candidate> chosen;
-  for (int level = 0; level < kNeighbourhoodLevels && chosen.empty(); ++level) {
+  const int levels = count <= largest_node ? kNeighbourhoodLevels - 1 : kNeighbourhoodLevels;
+  for (int level = 0; level < levels && chosen.empty(); ++level) {
     std::map<std::tuple<int, int, int>, std::vector<Candidate>> groups;
     for (const Candidate& candidate : candidates) {
       groups[neighbourhood(slots[candidate.id.value].spec.locality, level)].push_back(candidate);
@@ -90,6 +99,9 @@ std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t
         chosen = group;
       }
     }
+  }
+  if (chosen.empty()) {
+    return std::nullopt;
   }
   chosen.resize(count);
   std::vector<DeviceId> ids;
@@ -106,13 +118,26 @@ std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t
 DeviceId DeviceTable::add(DeviceSpec spec) {
   slots_.push_back({std::move(spec), DeviceHealth::Ok, {}, false, {}});
   ++freed_;
-  return DeviceId{static_cast<std::uint32_t>(slots_.size() - 1)};
+  const DeviceId id{static_cast<std::uint32_t>(slots_.size() - 1)};
+  idle_.add(slots_.back().spec.locality);
+  ++serving_;
+  ++present_;
+  refresh(id);
+  return id;
 }
 
 void DeviceTable::set_health(DeviceId id, DeviceHealth health) {
-  slots_[id.value].health = health;
+  DeviceSlot& slot = slots_[id.value];
+  present_ += (health != DeviceHealth::Removed ? 1U : 0U);
+  present_ -= (slot.health != DeviceHealth::Removed ? 1U : 0U);
+  serving_ += (health == DeviceHealth::Ok && !slot.taken ? 1U : 0U);
+  serving_ -= (slot.health == DeviceHealth::Ok && !slot.taken ? 1U : 0U);
+  slot.health = health;
   ++freed_;
+  refresh(id);
 }
+
+void DeviceTable::refresh(DeviceId id) { idle_.set_idle(id, fits(id, Needs{})); }
 
 void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
   DeviceSlot& slot = slots_[id.value];
@@ -120,6 +145,7 @@ void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
     ++freed_;
   }
   slot.foreign = foreign;
+  refresh(id);
 }
 
 void DeviceTable::set_taken(DeviceId id, bool taken) {
@@ -127,7 +153,10 @@ void DeviceTable::set_taken(DeviceId id, bool taken) {
   if (slot.taken && !taken) {
     ++freed_;
   }
+  serving_ += (slot.health == DeviceHealth::Ok && !taken ? 1U : 0U);
+  serving_ -= (slot.health == DeviceHealth::Ok && !slot.taken ? 1U : 0U);
   slot.taken = taken;
+  refresh(id);
 }
 
 bool DeviceTable::matches(const DeviceSlot& slot, const Needs& needs) const {
@@ -192,6 +221,9 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   if (needs.gpus == 0) {
     return cpu_free() ? std::optional(std::vector<DeviceId>{}) : std::nullopt;
   }
+  if (any_whole_device(needs) && avoid.empty() && idle_.flat() && placement != Placement::BestFit) {
+    return place_whole(needs.gpus, placement);
+  }
   std::vector<Candidate> candidates;
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
     const DeviceId id{i};
@@ -216,11 +248,29 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   if (needs.gpus == 1) {
     return std::vector{std::min_element(candidates.begin(), candidates.end(), better)->id};
   }
-  return choose_near(std::move(candidates), needs.gpus, slots_);
+  return choose_near(std::move(candidates), needs.gpus, idle_.largest_node(), slots_);
+}
+
+/// What place() finds for whole devices, without a look at each of them.
+std::optional<std::vector<DeviceId>> DeviceTable::place_whole(std::uint32_t count,
+                                                              Placement placement) const {
+  if (idle_.idle() < count) {
+    return std::nullopt;
+  }
+  using Choice = IdleIndex::Choice;
+  Choice choice = Choice::Fullest;  // several are always placed so: see choose_near()
+  if (count == 1 && placement != Placement::Pack) {
+    choice = placement == Placement::Spread ? Choice::Emptiest : Choice::First;
+  }
+  const int node = idle_.choose_node(count, choice);
+  if (node < 0 && count <= idle_.largest_node()) {
+    return std::nullopt;
+  }
+  return idle_.take(node, count);
 }
 
 std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
-  if (needs.gpus == 0) {
+  if (needs.gpus == 0 || (any_whole_device(needs) && needs.gpus <= present_)) {
     return std::nullopt;
   }
   std::size_t matching = 0;
@@ -243,6 +293,7 @@ void DeviceTable::lease(JobId job, const Needs& needs, std::span<const DeviceId>
   }
   for (const DeviceId id : devices) {
     slots_[id.value].leases.push_back({job, needs.memory, needs.share, needs.alone()});
+    idle_.set_idle(id, false);
   }
 }
 
@@ -259,6 +310,9 @@ void DeviceTable::release(JobId job, std::span<const DeviceId> devices) {
                                    [&](const DeviceLease& lease) { return lease.job == job; });
     BERTH_CHECK(held != leases.end());
     leases.erase(held);
+    if (leases.empty()) {
+      refresh(id);
+    }
   }
 }
 

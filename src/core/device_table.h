@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "core/device.h"
+#include "core/idle_index.h"
 #include "core/needs.h"
 
 namespace berth {
@@ -67,6 +68,9 @@ class DeviceTable {
   /// An error when no state of the leases would ever let this job start.
   std::optional<std::string> impossible(const Needs& needs) const;
 
+  /// How many devices may take jobs, busy or not.
+  std::size_t serving() const { return serving_; }
+
   bool cpu_free() const { return cpu_used_ < limits_.cpu_slots; }
   std::uint32_t cpu_slots() const { return limits_.cpu_slots; }
 
@@ -78,9 +82,15 @@ class DeviceTable {
 
  private:
   bool matches(const DeviceSlot& slot, const Needs& needs) const;
+  std::optional<std::vector<DeviceId>> place_whole(std::uint32_t count, Placement placement) const;
+  /// Something about the device has changed: brings what is counted up to date.
+  void refresh(DeviceId id);
 
   Limits limits_;
   std::vector<DeviceSlot> slots_;
+  std::size_t serving_ = 0;
+  std::size_t present_ = 0;  // all but those that were removed
+  IdleIndex idle_;
   std::uint32_t cpu_used_ = 0;
   std::uint64_t freed_ = 1;
 };

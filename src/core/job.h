@@ -55,6 +55,8 @@ struct JobSpec {
   RetryRule retry;
   std::vector<Dependency> after;
   bool held = false;
+  OwnerId owner;
+  std::uint32_t weight = 1;  // of the owner's claim beside other owners; at least 1
 };
 
 inline constexpr std::int32_t kMostPriority = 1'000'000;  // and -kMostPriority the least
@@ -72,7 +74,7 @@ struct Held {
   Queued then;
 };
 
-enum class Stopping : std::uint8_t { No, Cancelled, TimeLimit };
+enum class Stopping : std::uint8_t { No, Cancelled, TimeLimit, Preempted };
 
 /// Has devices, but nobody has said yet that its process exists.
 struct Starting {
@@ -116,10 +118,15 @@ struct Job {
   Time timer = kNever;  // when the scheduler must look at this job again
   std::uint16_t attempt = 0;
   std::unique_ptr<RetryRule> retry;  // absent: never
+  OwnerId owner;
+  std::uint32_t weight = 1;
+  Duration done{};  // of its work, before it was last preempted
 
   bool waiting() const {
     return std::holds_alternative<Held>(state) || std::holds_alternative<Queued>(state);
   }
+  /// How much longer it is expected to run from its next start on; kForever where nobody can tell.
+  Duration expected_left() const;
   /// Its devices while it holds a lease, else nullptr.
   const std::vector<DeviceId>* lease() const;
 };

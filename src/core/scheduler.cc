@@ -134,6 +134,7 @@ void Scheduler::apply(const Restore& command, Time now) {
   }
   running_.insert(job.id);
   devices_.lease(job.id, needs(job), command.running->devices);
+  policy_->started(job, needs(job), command.running->since);
   if (command.starting) {
     job.state = Starting{command.running->devices, command.running->since};
   } else {
@@ -156,13 +157,15 @@ Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {
 }
 
 void Scheduler::set_spec(Job& job, const JobSpec& spec) {
-  job.shape = queue_.intern(spec.needs);
+  job.shape = queue_.intern(spec.needs, policy_->by_owner() ? spec.owner : OwnerId{});
   job.priority = spec.priority;
   job.expected = spec.expected;
   job.limit = spec.limit;
   job.warn_before = spec.warn_before;
   job.retry = spec.retry.most > 0 || spec.retry.when_lost ? std::make_unique<RetryRule>(spec.retry)
                                                           : nullptr;
+  job.owner = spec.owner;
+  job.weight = std::max(spec.weight, 1U);
 }
 
 /// The first state of a job that has no devices.
@@ -282,6 +285,21 @@ void Scheduler::apply(const JobExited& fact, Time now) {
   }
 }
 
+void Scheduler::apply(const JobPreempted& fact, Time now) {
+  Job* job = jobs_.find(fact.job);
+  BERTH_CHECK(job != nullptr);
+  const auto* running = std::get_if<Running>(&job->state);
+  BERTH_CHECK(running != nullptr && running->stopping == Stopping::Preempted);
+  const Duration ran = now - running->since;
+  release_devices(*job, now);
+  job->done += ran;
+  ++waiting_;
+  --job->attempt;
+  job->state = Queued{};
+  set_timer(*job, kNever);
+  enter_queue(*job, now);
+}
+
 void Scheduler::apply(const JobLost& fact, Time now) {
   Job* job = jobs_.find(fact.job);
   BERTH_CHECK(job != nullptr && job->lease() != nullptr);
@@ -296,11 +314,10 @@ void Scheduler::apply(const StartRefused& fact, Time now) {
   const auto* starting = std::get_if<Starting>(&job->state);
   BERTH_CHECK(starting != nullptr);
   const bool cancelled = starting->stopping != Stopping::No;
-  devices_.release(job->id, starting->devices);
+  release_devices(*job, now);
   for (const DeviceId device : fact.taken) {
     devices_.set_taken(device, true);
   }
-  running_.erase(job->id);
   ++waiting_;
   --job->attempt;
   job->state = Queued{};
@@ -322,8 +339,9 @@ void Scheduler::enter_queue(Job& job, Time now) {
     set_timer(job, queued.not_before);
   } else if (queued.unmet == 0) {
     set_timer(job, kNever);
-    job.rank = policy_->rank(job);
+    job.rank = policy_->rank(job, needs(job));
     queue_.insert(job);
+    policy_->joined(job, needs(job));
   }
 }
 
@@ -331,6 +349,7 @@ void Scheduler::leave_queue(Job& job) {
   set_timer(job, kNever);
   if (queue_.contains(job)) {
     queue_.erase(job);
+    policy_->left(job, needs(job));
   }
 }
 
@@ -338,7 +357,7 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
   Stopping& stopping = std::holds_alternative<Starting>(job.state)
                            ? std::get<Starting>(job.state).stopping
                            : std::get<Running>(job.state).stopping;
-  if (stopping == Stopping::No) {
+  if (stopping == Stopping::No || stopping == Stopping::Preempted) {
     stopping = why;
     pending_.push_back(StopJob{job.id, StopJob::How::Ask});
     set_timer(job, add_saturating(now, config_.grace));
@@ -348,9 +367,14 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
   }
 }
 
-void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
+void Scheduler::release_devices(Job& job, Time now) {
   devices_.release(job.id, *job.lease());
   running_.erase(job.id);
+  policy_->stopped(job, needs(job), now);
+}
+
+void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
+  release_devices(job, now);
   if (!deserves_retry(job, attempt)) {
     finish(job, attempt);
     settle_followers({job.id}, now);

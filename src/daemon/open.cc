@@ -112,7 +112,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   if (Result<void> set = set_clock(); !set) {
     return set;
   }
-  Result<std::unique_ptr<Policy>> policy = make_policy(options.policy);
+  Result<std::unique_ptr<Policy>> policy = make_live_policy(options.policy);
   if (!policy) {
     return Failure(policy.error());
   }

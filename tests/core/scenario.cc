@@ -324,6 +324,7 @@ class Scenario {
     return fmt::format("{} {}", stop.how == StopJob::How::Ask ? "stop" : "kill", name(stop.job));
   }
   std::string words_for(const WarnJob& warn) { return "warn " + name(warn.job); }
+  std::string words_for(const PreemptJob& preempt) { return "preempt " + name(preempt.job); }
   std::string words_for(const JobEnded& end) {
     return fmt::format("end {} {}", name(end.job), state_name(scheduler().find(end.job)->state));
   }

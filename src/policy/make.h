@@ -1,0 +1,23 @@
+// The makers of the policies, for the table of their names in policies.cc.
+#pragma once
+
+#include <memory>
+
+#include "policy/in_order.h"
+#include "policy/policies.h"
+
+namespace berth {
+
+std::unique_ptr<Policy> make_srtf();
+std::unique_ptr<Policy> make_srsf();
+
+/// Two-dimensional least attained service (Tiresias): demoted by GPU time used.
+std::unique_ptr<Policy> make_las(Duration first, Duration second);
+
+/// Round robin: everybody runs for a slice in turn.
+std::unique_ptr<Policy> make_round_robin(Duration slice);
+
+/// Backfills behind the first in order: EASY.
+std::unique_ptr<Policy> make_easy(const Order& order);
+
+}  // namespace berth
