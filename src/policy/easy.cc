@@ -29,7 +29,10 @@ class Easy final : public Policy {
   void started(const Job& job, const Needs& needs, Time now) override {
     running_.add(job, needs, now);
   }
-  void stopped(const Job& job, const Needs&, Time) override { running_.remove(job); }
+  void stopped(const Job& job, const Needs&, Time) override {
+    running_.remove(job);
+    kept_.job = {};
+  }
 
   std::optional<Proposal> propose(const View& view) override {
     if (view.queue().heads().empty()) {
@@ -37,18 +40,30 @@ class Easy final : public Policy {
     }
     const Queue::Head& head = *view.queue().heads().begin();
     if (auto devices = view.place(head.shape, {})) {
+      kept_.job = {};
       return Proposal{head.first.job, std::move(*devices)};
     }
     return backfill(view, head);
   }
 
  private:
-  std::optional<Proposal> backfill(const View& view, const Queue::Head& head) const {
-    const Amount wanted = amount_of(view.queue().needs(head.shape));
+  /// What is kept for the first in order. It stands for all starts of one moment: each of them
+  /// takes what it needs of the spare.
+  struct Kept {
+    JobId job;
+    Time at;
+    RunningEnds::Shadow shadow;
+  };
+
+  std::optional<Proposal> backfill(const View& view, const Queue::Head& head) {
     const Amount room = pool_size(view.devices()) - running_.amount();
-    const RunningEnds::Shadow shadow = running_.shadow(wanted, room, view.now());
-    const BackfillTree::Gap gap{room, shadow.when == kNever ? kForever : shadow.when - view.now(),
-                                shadow.spare};
+    if (kept_.job != head.first.job || kept_.at != view.now()) {
+      const Amount wanted = amount_of(view.queue().needs(head.shape));
+      kept_ = {head.first.job, view.now(), running_.shadow(wanted, room, view.now())};
+    }
+    RunningEnds::Shadow& shadow = kept_.shadow;
+    const Duration until = shadow.when == kNever ? kForever : shadow.when - view.now();
+    const BackfillTree::Gap gap{room, until, shadow.spare};
     QueueKey after = head.first;
     for (int tries = kMostTries; tries > 0; --tries) {
       const BackfillTree::Entry* entry = waiting_.first(after, gap);
@@ -56,6 +71,7 @@ class Easy final : public Policy {
         return std::nullopt;
       }
       if (auto devices = view.place(entry->shape, {})) {
+        shadow.spare -= entry->length <= until ? 0 : entry->amount;
         return Proposal{entry->key.job, std::move(*devices)};
       }
       after = entry->key;
@@ -67,6 +83,7 @@ class Easy final : public Policy {
   std::string name_;
   BackfillTree waiting_;
   RunningEnds running_;
+  Kept kept_;
 };
 
 }  // namespace

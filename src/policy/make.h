@@ -20,4 +20,8 @@ std::unique_ptr<Policy> make_round_robin(Duration slice);
 /// Backfills behind the first in order: EASY.
 std::unique_ptr<Policy> make_easy(const Order& order);
 
+/// RLScheduler's rules.
+std::unique_ptr<Policy> make_commit(const Order& order);
+std::unique_ptr<Policy> make_commit_backfill(const Order& order);
+
 }  // namespace berth

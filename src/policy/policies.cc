@@ -36,6 +36,8 @@ struct Rule {
 /// What may follow an order after a `+`.
 constexpr std::array kRules = {
     Rule{"easy", make_easy},
+    Rule{"commit", make_commit},
+    Rule{"commit+backfill", make_commit_backfill},
 };
 
 const Order* find_order(std::string_view name) {

@@ -106,6 +106,9 @@ std::vector<JobId> Preemptive::plan(const View& view) {
   while (next_runner < runners_.size()) {
     keep_or_stop(runners_[next_runner++]);
   }
+  if (!stopped.empty()) {
+    planned_.clear();  // for when there is room: they start in order
+  }
   // The last first, so that those put back can keep their order in front of all that wait.
   std::reverse(stopped.begin(), stopped.end());
   return stopped;

@@ -33,10 +33,6 @@ RunningEnds::Shadow RunningEnds::shadow(Amount wanted, Amount room, Time now) co
   if (room < wanted) {
     return {};
   }
-  while (end != ends_.end() && end->when <= shadow.when) {
-    room += end->amount;
-    ++end;
-  }
   shadow.spare = room - wanted;
   return shadow;
 }

@@ -14,18 +14,22 @@ Rank make_rank(std::uint32_t level, Does does, Rank place) {
          place;
 }
 
+Rank milliseconds(Time when) { return when.time_since_epoch() / std::chrono::milliseconds(1); }
+
 /// A place among those that run: by the time since when, jobs that were already running last.
 Rank running_place(Time since, bool ran_before, Rank number) {
-  const Rank milliseconds = since.time_since_epoch() / std::chrono::milliseconds(1);
-  return (milliseconds << 12) + (ran_before ? 1 << 11 : number & ((1 << 11) - 1));
+  return (milliseconds(since) << 12) + (ran_before ? 1 << 11 : number & ((1 << 11) - 1));
 }
 
 }  // namespace
 
 Rank Turns::rank(const Job& job, const Needs& needs) {
-  const bool in_front = job.id == returned_ && !returned_late_;
+  const bool returned = job.id == returned_;
   returned_ = {};
-  const Rank place = in_front ? --first_ : ++last_;
+  // At the end by time, jobs whose turn is over behind those that come at the same moment.
+  const Rank place = returned && !returned_late_ ? --first_
+                     : returned                  ? 2 * milliseconds(decided_at()) + 1
+                                                 : 2 * milliseconds(job.submitted);
   return make_rank(level_of(job, needs), Does::Wait, kMiddle + place);
 }
 

@@ -29,7 +29,6 @@ class Turns : public Preemptive {
   JobId returned_;              // the last job that was put back
   bool returned_late_ = false;  // because its turn was over
   Rank first_ = 0;
-  Rank last_ = 0;
   Rank starts_ = 0;
 };
 

@@ -50,13 +50,8 @@ class Simulation {
     for (Time next = next_event(); next != kNever; next = next_event()) {
       pass_time(next);
       const std::uint64_t before = run_.events;
-      while (!ends_.empty() && ends_.top().when <= now_) {
-        take_end();
-      }
-      for (; arrived_ < jobs_.size() && jobs_[arrived_].submit <= now_; ++arrived_) {
-        if (Result<void> taken = submit(arrived_); !taken) {
-          return Failure(taken.error());
-        }
+      if (Result<void> taken = options_.one_by_one ? take_one() : take_all(); !taken) {
+        return Failure(taken.error());
       }
       run_.events += run_.events == before ? 1 : 0;
       decide();
@@ -126,6 +121,31 @@ class Simulation {
     ++run_.events;
     const Result<JobId> taken = scheduler_.apply(submit_, now_);
     return taken ? Result<void>{} : Failure(taken.error());
+  }
+
+  bool arrives() const { return arrived_ < jobs_.size() && jobs_[arrived_].submit <= now_; }
+  bool ends() const { return !ends_.empty() && ends_.top().when <= now_; }
+
+  Result<void> take_all() {
+    while (ends()) {
+      take_end();
+    }
+    while (arrives()) {
+      if (Result<void> taken = submit(arrived_++); !taken) {
+        return taken;
+      }
+    }
+    return {};
+  }
+
+  Result<void> take_one() {
+    if (arrives()) {
+      return submit(arrived_++);
+    }
+    if (ends()) {
+      take_end();
+    }
+    return {};
   }
 
   void take_end() {
