@@ -22,9 +22,16 @@ constexpr std::array kPolicies = {
     Entry{"sjf", [](Options) { return make_in_order(kSjfOrder); }},
     Entry{"f1", [](Options) { return make_in_order(kF1Order); }},
     Entry{"easy", [](Options) { return make_easy(kFifoOrder); }},
+    Entry{"conservative", [](Options) { return make_conservative(); }},
     Entry{"srtf", [](Options) { return make_srtf(); }},
     Entry{"srsf", [](Options) { return make_srsf(); }},
     Entry{"las", [](Options options) { return make_las(options.las_first, options.las_second); }},
+    Entry{"lottery", [](Options options) { return make_lottery(options.seed); }},
+    Entry{"stride", [](Options) { return make_stride(); }},
+    Entry{"wfq", [](Options) { return make_wfq(); }},
+    Entry{"fair", [](Options options) { return make_fair(options.half_life); }},
+    Entry{"drf", [](Options) { return make_drf(); }},
+    Entry{"energy", [](Options options) { return make_energy(options.power); }},
     Entry{"rr", [](Options options) { return make_round_robin(options.slice); }},
 };
 

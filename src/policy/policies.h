@@ -4,6 +4,7 @@
 // backfills behind the first in that order. docs/policies.md says what each of them does.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,11 +20,23 @@ struct PriorityOptions {
   Duration patience = std::chrono::hours(1);  // after which devices are collected for a blocked job
 };
 
+/// What a device draws, in watts.
+struct DevicePower {
+  double idle = 50;
+  double busy = 300;
+};
+
+struct PowerOptions {
+  std::vector<DevicePower> devices;  // by DeviceId; those that are not here draw nothing
+  double budget = std::numeric_limits<double>::infinity();  // watts, for all together
+};
+
 struct PolicyOptions {
   PriorityOptions priority;
   std::uint64_t seed = 1;                            // lottery: of the draws
   Duration slice = std::chrono::minutes(10);         // rr: how long a turn is
   Duration half_life = std::chrono::hours(24);       // fair: after which use counts half
+  PowerOptions power;                                // energy
   Duration las_first = std::chrono::seconds(3250);   // las: GPU time until the first demotion
   Duration las_second = std::chrono::seconds(7200);  // and until the second
 };

@@ -12,17 +12,17 @@ namespace {
 
 constexpr std::int64_t kMostDevices = 100'000;
 
-/// Boards whose figures are well known; others draw what Power says.
+/// Boards whose figures are well known; others draw what DevicePower says.
 struct Board {
   std::string_view name;
-  Power power;
+  DevicePower power;
 };
 constexpr std::array kBoards = {
     Board{"t4", {10, 70}},    Board{"a10", {20, 150}},  Board{"p100", {30, 250}},
     Board{"v100", {40, 300}}, Board{"a100", {55, 400}}, Board{"h100", {70, 700}},
 };
 
-Power power_of(std::string_view model) {
+DevicePower power_of(std::string_view model) {
   for (const Board& board : kBoards) {
     if (board.name == model) {
       return board.power;

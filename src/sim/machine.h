@@ -8,19 +8,14 @@
 
 #include "base/result.h"
 #include "core/device.h"
+#include "policy/policies.h"
 
 namespace berth {
-
-/// What a device draws, in watts.
-struct Power {
-  double idle = 50;
-  double busy = 300;
-};
 
 struct SimDevice {
   DeviceSpec spec;
   double speed = 1;  // a job of length d takes d / speed on it
-  Power power;
+  DevicePower power;
 };
 
 using Machine = std::vector<SimDevice>;

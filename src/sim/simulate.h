@@ -21,7 +21,7 @@ struct SimOptions {
   Placement placement = Placement::Pack;
   Duration preemption_cost{};  // of work that a job must do again each time it goes on
   SharingModel sharing = undisturbed;
-  Bytes buffer;           // kept free beside claims on a shared device
+  Bytes buffer;  // kept free beside claims on a shared device
   /// What happens at one moment is decided on one by one, arrivals first, and not all together.
   bool one_by_one = false;
   bool timeline = false;  // record who was where
