@@ -42,6 +42,7 @@ constexpr std::array kCommands = {
     Command{"sweep", "expand a template over parameters: print the commands or run them",
             berth::sweep_main},
     Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},
+    Command{"sim", "compare policies on a trace or a made-up workload", berth::sim_main},
     Command{"simjob", "use simulated devices as a training would", berth::simjob_main},
     Command{"selftest", "show that nothing is lost when the daemon is killed",
             berth::selftest_main},

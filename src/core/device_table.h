@@ -34,6 +34,7 @@ enum class Placement : std::uint8_t {
   BestFit,      // where the least memory is left over
   LeastLoaded,  // where the fewest jobs run
   Spread,       // where the most others are free
+  Fgd,          // where the least is left over that nobody can use
 };
 
 class DeviceTable {

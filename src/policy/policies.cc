@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "policy/make.h"
@@ -93,6 +94,24 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
   }
   return fail(ErrorCode::Usage, fmt::format("there is no policy '{}': choose one of {}", name,
                                             fmt::join(policy_names(), ", ")));
+}
+
+std::vector<std::string_view> placement_names() {
+  return {"pack", "bestfit", "leastloaded", "spread", "fgd"};  // in the order of the enumerators
+}
+
+std::string_view placement_name(Placement placement) {
+  return placement_names()[static_cast<std::size_t>(placement)];
+}
+
+Result<Placement> parse_placement(std::string_view name) {
+  const std::vector<std::string_view> names = placement_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    return fail(ErrorCode::Usage, fmt::format("there is no placement '{}': choose one of {}", name,
+                                              fmt::join(names, ", ")));
+  }
+  return static_cast<Placement>(found - names.begin());
 }
 
 Result<std::unique_ptr<Policy>> make_live_policy(std::string_view name) {

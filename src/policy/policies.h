@@ -56,4 +56,8 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name,
 std::vector<std::string_view> live_policy_names();
 Result<std::unique_ptr<Policy>> make_live_policy(std::string_view name);
 
+std::vector<std::string_view> placement_names();
+std::string_view placement_name(Placement placement);
+Result<Placement> parse_placement(std::string_view name);
+
 }  // namespace berth

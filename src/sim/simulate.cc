@@ -33,7 +33,7 @@ class Simulation {
         machine_(machine),
         options_(options),
         scheduler_(std::move(policy), config_of(options)),
-        busy_since_(machine.size()) {
+        busy_(machine.size()) {
     for (const SimDevice& device : machine) {
       scheduler_.add_device(device.spec);
       power_ += device.power.idle;
@@ -71,6 +71,10 @@ class Simulation {
     Time since;
     float speed = 1;
     std::uint32_t turn = 0;  // tells ends that were called off from those that count
+  };
+  struct Busy {
+    std::uint32_t jobs = 0;
+    Time since;
   };
   struct End {
     Time when;
@@ -193,9 +197,11 @@ class Simulation {
     }
     work.since = now_;
     for (const DeviceId device : start.devices) {
-      if (scheduler_.devices()[device].leases.size() == 1) {
+      // Not the scheduler's leases: those are all there before the first start is carried out.
+      Busy& busy = busy_[device.value];
+      if (busy.jobs++ == 0) {
         power_ += machine_[device.value].power.busy - machine_[device.value].power.idle;
-        busy_since_[device.value] = now_;
+        busy.since = now_;
       }
     }
     run_.peak_power_w = std::max(run_.peak_power_w, power_);
@@ -234,9 +240,10 @@ class Simulation {
     run_.memory_gib_seconds += seconds * static_cast<double>(devices.size()) *
                                static_cast<double>(mebibytes(jobs_[job].memory_mib).count) / kGib;
     for (const DeviceId device : devices) {
-      if (scheduler_.devices()[device].leases.size() == 1) {
+      Busy& busy = busy_[device.value];
+      if (--busy.jobs == 0) {
         power_ -= machine_[device.value].power.busy - machine_[device.value].power.idle;
-        run_.device_seconds += to_seconds(now_ - busy_since_[device.value]);
+        run_.device_seconds += to_seconds(now_ - busy.since);
       }
       if (options_.timeline && now_ > since) {
         run_.timeline.push_back({job, device, since, now_});
@@ -266,6 +273,9 @@ class Simulation {
     for (const DeviceId device : devices) {
       for (const DeviceLease& lease : scheduler_.devices()[device].leases) {
         const std::uint32_t job = job_of(lease.job);
+        if (!std::holds_alternative<Running>(scheduler_.find(lease.job)->state)) {
+          continue;  // its own start comes next, and looks at all of them
+        }
         const float speed = speed_on(*lease_of(job));
         Work& work = work_[job];
         if (speed != work.speed) {
@@ -302,7 +312,7 @@ class Simulation {
   Scheduler scheduler_;
   std::vector<Work> work_;  // by job
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
-  std::vector<Time> busy_since_;  // by device
+  std::vector<Busy> busy_;  // by device
   std::size_t arrived_ = 0;
   Submit submit_;
   Time now_{};

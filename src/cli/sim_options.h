@@ -1,0 +1,44 @@
+// What berth sim is asked for, and the study that it makes of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/args.h"
+#include "sim/study.h"
+#include "sim/trace.h"
+
+namespace berth {
+
+struct SimCommandOptions {
+  std::optional<std::string> trace;
+  std::optional<std::string> generate;
+  std::string gpus;
+  std::vector<std::string> policies;
+  std::vector<Placement> placements;
+  std::vector<std::pair<std::size_t, std::size_t>> windows;  // first row, count
+  TraceOptions trace_options;
+  std::int64_t seed = 1;
+  std::int64_t seeds = 1;
+  std::int64_t threads = 0;
+  StudyOptions study;
+  bool json = false;
+  std::optional<std::string> jobs_file;
+  std::optional<std::string> report_file;
+  std::vector<std::string> gantt_files;
+
+  void declare(Args& args);
+};
+
+/// All that a study needs, read and made.
+struct PreparedStudy {
+  Machine machine;
+  std::vector<Contender> contenders;
+  std::vector<Trial> trials;
+  std::size_t skipped = 0;    // rows of the trace
+  std::string first_skipped;  // and why
+};
+Result<PreparedStudy> prepare_study(SimCommandOptions& options);
+
+}  // namespace berth
