@@ -101,13 +101,16 @@ void Scheduler::start_jobs(Time now) {
   policy_wake_ = queue_.size() == 0 ? kNever : policy_->next_look(view);
 }
 
-/// Jobs that are about to end, or to be preempted, are left to that.
+/// Jobs that are about to end, or to be preempted, are left to that, and one that is still to start
+/// must have started first.
 void Scheduler::ask_to_preempt(JobId id) {
   Job* job = jobs_.find(id);
-  auto* running = job == nullptr ? nullptr : std::get_if<Running>(&job->state);
-  if (running == nullptr) {
+  if (job == nullptr || job->lease() == nullptr) {
     refusal_ = fmt::format("{}: job {} does not run", policy_->name(), id.value);
-  } else if (running->stopping == Stopping::No) {
+    return;
+  }
+  auto* running = std::get_if<Running>(&job->state);
+  if (running != nullptr && running->stopping == Stopping::No) {
     running->stopping = Stopping::Preempted;
     pending_.push_back(PreemptJob{id});
   }

@@ -263,7 +263,8 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   if (needs.gpus == 0) {
     return cpu_free() ? std::optional(std::vector<DeviceId>{}) : std::nullopt;
   }
-  if (any_whole_device(needs) && avoid.empty() && idle_.flat() && placement != Placement::BestFit &&
+  if (any_whole_device(needs) && avoid.empty() && idle_.flat() &&
+      needs.gpus <= idle_.largest_node() && placement != Placement::BestFit &&
       placement != Placement::Fgd) {
     return place_whole(needs.gpus, placement);
   }
@@ -295,19 +296,16 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   return choose_near(std::move(candidates), needs.gpus, idle_.largest_node(), slots_);
 }
 
-/// What place() finds for whole devices, without a look at each of them.
+/// What place() finds for whole devices of one machine, without a look at each of them.
 std::optional<std::vector<DeviceId>> DeviceTable::place_whole(std::uint32_t count,
                                                               Placement placement) const {
-  if (idle_.idle() < count) {
-    return std::nullopt;
-  }
   using Choice = IdleIndex::Choice;
   Choice choice = Choice::Fullest;  // several are always placed so: see choose_near()
   if (count == 1 && placement != Placement::Pack) {
     choice = placement == Placement::Spread ? Choice::Emptiest : Choice::First;
   }
   const int node = idle_.choose_node(count, choice);
-  if (node < 0 && count <= idle_.largest_node()) {
+  if (node < 0) {
     return std::nullopt;
   }
   return idle_.take(node, count);

@@ -10,11 +10,10 @@ void IdleIndex::add(const Locality& at) {
   if (nodes_.empty() || nodes_.back().number != at.node) {
     // Machines whose devices do not come in a row are left to the slow way.
     flat_ = flat_ && (nodes_.empty() || nodes_.back().number < at.node);
-    nodes_.push_back({at.node, at, 0, 0, id, id});
+    nodes_.push_back({at.node, at, 0, 0, id});
   }
   Node& node = nodes_.back();
   flat_ = flat_ && node.at == at;
-  node.last = id;
   largest_node_ = std::max<std::size_t>(largest_node_, ++node.size);
   node_of_.push_back(static_cast<std::uint32_t>(nodes_.size() - 1));
   bits_.resize(id / 64 + 1);
@@ -28,13 +27,7 @@ void IdleIndex::set_idle(DeviceId id, bool idle) {
   }
   word ^= bit;
   Node& node = nodes_[node_of_[id.value]];
-  if (idle) {
-    ++node.idle;
-    ++idle_;
-  } else {
-    --node.idle;
-    --idle_;
-  }
+  node.idle = idle ? node.idle + 1 : node.idle - 1;
 }
 
 int IdleIndex::choose_node(std::uint32_t count, Choice choice) const {
@@ -58,7 +51,7 @@ int IdleIndex::choose_node(std::uint32_t count, Choice choice) const {
 std::vector<DeviceId> IdleIndex::take(int node, std::uint32_t count) const {
   std::vector<DeviceId> devices;
   devices.reserve(count);
-  const std::uint32_t first = node < 0 ? 0 : nodes_[static_cast<std::size_t>(node)].first;
+  const std::uint32_t first = nodes_[static_cast<std::size_t>(node)].first;
   for (std::size_t i = first / 64; i < bits_.size() && devices.size() < count; ++i) {
     std::uint64_t word = bits_[i];
     if (i == first / 64) {

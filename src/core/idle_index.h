@@ -19,14 +19,13 @@ class IdleIndex {
   /// False where some devices of a machine are nearer to each other than others: choosing among
   /// them is more than counting.
   bool flat() const { return flat_; }
-  std::size_t idle() const { return idle_; }
   std::size_t largest_node() const { return largest_node_; }
 
   enum class Choice : std::uint8_t { Fullest, Emptiest, First };
   /// The machine with enough idle devices: the one with the fewest or the most, or just the first;
   /// -1: none.
   int choose_node(std::uint32_t count, Choice choice) const;
-  /// The first `count` idle devices of the machine, or with -1 of all, in order.
+  /// The first `count` idle devices of the machine.
   std::vector<DeviceId> take(int node, std::uint32_t count) const;
 
  private:
@@ -36,13 +35,11 @@ class IdleIndex {
     std::uint32_t idle = 0;
     std::uint32_t size = 0;
     std::uint32_t first = 0;  // device
-    std::uint32_t last = 0;
   };
 
   std::vector<Node> nodes_;  // in the order of their numbers
   std::vector<std::uint32_t> node_of_;
   std::vector<std::uint64_t> bits_;
-  std::size_t idle_ = 0;
   std::size_t largest_node_ = 0;
   bool flat_ = true;
 };

@@ -15,6 +15,7 @@ struct Order {
 
 extern const Order kFifoOrder;
 extern const Order kSjfOrder;
+extern const Order kLptOrder;
 extern const Order kF1Order;
 
 std::unique_ptr<Policy> make_in_order(const Order& order);

@@ -21,6 +21,7 @@ constexpr std::array kPolicies = {
     Entry{"priority", [](Options options) { return make_priority(options.priority); }},
     Entry{"fifo", [](Options) { return make_fifo(); }},
     Entry{"sjf", [](Options) { return make_in_order(kSjfOrder); }},
+    Entry{"lpt", [](Options) { return make_in_order(kLptOrder); }},
     Entry{"f1", [](Options) { return make_in_order(kF1Order); }},
     Entry{"easy", [](Options) { return make_easy(kFifoOrder); }},
     Entry{"conservative", [](Options) { return make_conservative(); }},
@@ -49,7 +50,7 @@ constexpr std::array kRules = {
 };
 
 const Order* find_order(std::string_view name) {
-  for (const Order* order : {&kFifoOrder, &kSjfOrder, &kF1Order}) {
+  for (const Order* order : {&kFifoOrder, &kSjfOrder, &kLptOrder, &kF1Order}) {
     if (order->name == name) {
       return order;
     }

@@ -22,6 +22,10 @@ void Preemptive::stopped(const Job& job, const Needs&, Time) {
   const auto found = std::find_if(runners_.begin(), runners_.end(),
                                   [&](const Runner& runner) { return runner.job == job.id; });
   BERTH_CHECK(found != runners_.end());
+  const auto* running = std::get_if<Running>(&job.state);
+  if (running == nullptr || running->stopping != Stopping::Preempted) {
+    misfits_.clear();
+  }
   put_back(*found);
   runners_.erase(found);
 }
@@ -44,8 +48,11 @@ void Preemptive::rank_runners(Time now) {
 
 std::vector<JobId> Preemptive::preempt(const View& view) {
   planned_.clear();
+  new_misfit_ = false;
   rank_runners(view.now());
-  return view.queue().size() == 0 ? std::vector<JobId>{} : plan(view);
+  std::vector<JobId> stopped = view.queue().size() == 0 ? std::vector<JobId>{} : plan(view);
+  making_room_ = !stopped.empty();
+  return stopped;
 }
 
 namespace {
@@ -94,7 +101,7 @@ std::vector<JobId> Preemptive::plan(const View& view) {
     }
     // One that finds no room leaves none for its bucket: room only shrinks from here on.
     const Amount amount = amount_of(view.queue().needs(candidate.shape));
-    if (amount <= room) {
+    if (amount <= room && !misfits_.contains(candidate.shape)) {
       room -= amount;
       planned_.push_back({candidate.key.job, candidate.shape});
       advance(view, candidate);
@@ -123,11 +130,19 @@ std::optional<Proposal> Preemptive::propose(const View& view) {
         proposal = Proposal{planned_[i].job, std::move(*devices)};
         continue;
       }
+      if (!making_room_) {
+        misfits_.insert(planned_[i].shape);
+        new_misfit_ = true;
+      }
     }
     planned_[waiting++] = planned_[i];
   }
   planned_.resize(waiting);
   return proposal;
+}
+
+Time Preemptive::next_look(const View& view) const {
+  return new_misfit_ ? view.now() : next_change();  // others may have what it could not use
 }
 
 }  // namespace berth

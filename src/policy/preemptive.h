@@ -7,6 +7,7 @@
 // looked at, and the next when that one starts.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "core/policy.h"
@@ -22,6 +23,7 @@ class Preemptive : public Policy {
   void stopped(const Job& job, const Needs& needs, Time now) final;
   std::vector<JobId> preempt(const View& view) final;
   std::optional<Proposal> propose(const View& view) final;
+  Time next_look(const View& view) const final;
 
  protected:
   struct Runner {
@@ -41,6 +43,8 @@ class Preemptive : public Policy {
   virtual void admit(Runner&, const Job&, const Needs&) {}
   /// Its rank now, to be compared with the ranks of waiting jobs.
   virtual Rank rank_now(Runner& runner, Time now) = 0;
+  /// When the order of running jobs changes by itself.
+  virtual Time next_change() const { return kNever; }
   /// A job has left its devices; if it goes back to the queue, rank() is asked next.
   virtual void put_back(const Runner&) {}
 
@@ -65,6 +69,11 @@ class Preemptive : public Policy {
   std::vector<Planned> planned_;
   std::vector<Candidate> later_;  // a heap: the next jobs of buckets whose first ones start
   Time decided_at_ = kNever;
+  bool making_room_ = false;  // jobs were asked to leave at this decision
+  /// Shapes for which there was room in the pool, but no devices that fit. Stopping others does not
+  /// help them: they wait until a job ends.
+  std::set<ShapeId> misfits_;
+  bool new_misfit_ = false;
 };
 
 }  // namespace berth

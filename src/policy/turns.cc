@@ -53,7 +53,7 @@ void Turns::put_back(const Runner& runner) {
   returned_late_ = runner.moved == decided_at();
 }
 
-Time Turns::next_look(const View&) const {
+Time Turns::next_change() const {
   Time next = kNever;
   for (const Runner& runner : runners()) {
     next = std::min(next, turn_ends(runner));

@@ -11,7 +11,6 @@ namespace berth {
 class Turns : public Preemptive {
  public:
   Rank rank(const Job& job, const Needs& needs) final;
-  Time next_look(const View& view) const final;
 
  protected:
   /// The level on which a job starts to wait.
@@ -25,6 +24,7 @@ class Turns : public Preemptive {
   void admit(Runner& runner, const Job& job, const Needs& needs) final;
   Rank rank_now(Runner& runner, Time now) final;
   void put_back(const Runner& runner) final;
+  Time next_change() const final;
 
   JobId returned_;              // the last job that was put back
   bool returned_late_ = false;  // because its turn was over

@@ -64,6 +64,9 @@ Result<Part> parse_part(std::string_view text) {
     }
     part.device.speed = *speed;
   }
+  if (size.ends_with('x')) {
+    return wrong(text, "something is missing after the last x");
+  }
   std::vector<std::int64_t> counts;
   while (!size.empty()) {
     const std::string_view word = take_until(size, 'x');
@@ -93,6 +96,9 @@ Result<Part> parse_part(std::string_view text) {
 
 Result<Machine> parse_machine(std::string_view text) {
   Machine machine;
+  if (text.ends_with('+')) {
+    return wrong(text, "something is missing after the last +");
+  }
   std::uint32_t node = 0;
   std::string_view rest = text;
   do {

@@ -121,7 +121,8 @@ class Scenario {
           {"pack", Placement::Pack},
           {"bestfit", Placement::BestFit},
           {"leastloaded", Placement::LeastLoaded},
-          {"spread", Placement::Spread}};
+          {"spread", Placement::Spread},
+          {"fgd", Placement::Fgd}};
       config_.placement = kNames.at(words.at(1));
     } else if (verb == "grace") {
       config_.grace = must(parse_duration(words.at(1)));
@@ -171,6 +172,8 @@ class Scenario {
       return scheduler().apply(Cancel{id(words.at(1))}, now_);
     } else if (verb == "edit") {
       return scheduler().apply(Edit{id(words.at(1)), spec_of(words)}, now_);
+    } else if (verb == "preempted") {
+      scheduler().apply(JobPreempted{id(words.at(1))}, now_);
     } else if (verb == "lost") {
       scheduler().apply(JobLost{id(words.at(1))}, now_);
     } else if (verb == "remove") {
