@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "cli/table.h"
 #include "sim/generate.h"
 
 namespace berth {
 namespace {
+
+constexpr std::size_t kHelpWidth = 66;
 
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -98,10 +101,10 @@ void SimCommandOptions::declare(Args& args) {
              "with models and speeds: 2x8x80GiB:a100+4x4:t4@0.4",
              gpus);
   args.value("--policy", "NAME,…",
-             fmt::format("{};\n"
-                         "sjf+easy and f1+easy backfill in that order; oracle:NAME is told\n"
-                         "the true lengths",
-                         fmt::join(policy_names(), ", ")),
+             wrap_words(fmt::format("{}; sjf+easy, f1+easy and so on backfill in that order; "
+                                    "oracle:NAME is told the true lengths",
+                                    fmt::join(policy_names(), ", ")),
+                        kHelpWidth),
              [this](std::string_view text) -> Result<void> {
                for (const std::string_view name : split(text)) {
                  if (const auto policy = make_policy(policy_of(name)); !policy) {
@@ -175,6 +178,11 @@ void SimCommandOptions::declare(Args& args) {
                study.sim.sharing = text == "none" ? undisturbed : time_sliced;
                return {};
              });
+  args.value("--failures", "TIME",
+             "each device fails about once in this time; its jobs begin again",
+             study.sim.faults.between);
+  args.value("--repair", "TIME", "how long a device is gone then (default: 1h)",
+             study.sim.faults.repair);
   args.flag("--one-by-one", study.sim.one_by_one,
             "decide after each of the things that happen at one moment,\n"
             "arrivals first, and not once for all");

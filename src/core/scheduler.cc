@@ -382,6 +382,7 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, Time now) {
   }
   const Time not_before = add_saturating(now, retry_delay(*job.retry, job.attempt));
   pending_.push_back(JobRequeued{job.id, job.attempt, attempt, not_before});
+  job.done = {};
   ++waiting_;
   job.state = Queued{not_before, 0};
   set_timer(job, kNever);

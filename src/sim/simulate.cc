@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/scheduler.h"
+#include "sim/distributions.h"
 
 namespace berth {
 
@@ -33,7 +34,8 @@ class Simulation {
         machine_(machine),
         options_(options),
         scheduler_(std::move(policy), config_of(options)),
-        busy_(machine.size()) {
+        busy_(machine.size()),
+        random_(options.faults.seed ^ 0x6661756cULL) {
     for (const SimDevice& device : machine) {
       scheduler_.add_device(device.spec);
       power_ += device.power.idle;
@@ -41,11 +43,17 @@ class Simulation {
     run_.peak_power_w = power_;
     run_.outcomes.resize(jobs_.size());
     work_.resize(jobs_.size());
+    submit_.spec.retry.when_lost = options.faults.between != kForever;
   }
 
   Result<SimRun> run() {
     if (!jobs_.empty()) {
       run_.first_submit = now_ = jobs_.front().submit;
+    }
+    if (options_.faults.between != kForever) {
+      for (std::uint32_t i = 0; i < machine_.size(); ++i) {
+        faults_.push({now_ + time_to_failure(), DeviceId{i}, true});
+      }
     }
     for (Time next = next_event(); next != kNever; next = next_event()) {
       pass_time(next);
@@ -86,6 +94,16 @@ class Simulation {
     }
   };
 
+  struct Fault {
+    Time when;
+    DeviceId device;
+    bool fails;  // or is repaired
+
+    bool operator>(const Fault& other) const {
+      return std::pair(when, device) > std::pair(other.when, other.device);
+    }
+  };
+
   static JobId id_of(std::size_t job) { return JobId{job + 1}; }
   static std::uint32_t job_of(JobId id) { return static_cast<std::uint32_t>(id.value - 1); }
 
@@ -100,11 +118,11 @@ class Simulation {
     if (!ends_.empty()) {
       next = std::min(next, ends_.top().when);
     }
-    // What wakes a policy is no event once there is nothing left to decide.
-    return arrived_ == jobs_.size() && ends_.empty() && scheduler_.running().empty() &&
-                   scheduler_.waiting() == 0
-               ? kNever
-               : next;
+    if (!faults_.empty()) {
+      next = std::min(next, faults_.top().when);
+    }
+    // What else could happen is no event once there is nothing left to decide.
+    return arrived_ == jobs_.size() && ends_.empty() && scheduler_.waiting() == 0 ? kNever : next;
   }
 
   void pass_time(Time next) {
@@ -131,6 +149,9 @@ class Simulation {
   bool ends() const { return !ends_.empty() && ends_.top().when <= now_; }
 
   Result<void> take_all() {
+    if (Result<void> taken = take_faults(); !taken) {
+      return taken;
+    }
     while (ends()) {
       take_end();
     }
@@ -143,12 +164,61 @@ class Simulation {
   }
 
   Result<void> take_one() {
+    if (Result<void> taken = take_faults(); !taken) {
+      return taken;
+    }
     if (arrives()) {
       return submit(arrived_++);
     }
     if (ends()) {
       take_end();
     }
+    return {};
+  }
+
+  Duration time_to_failure() {
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(
+        std::min(exponential(random_, to_seconds(options_.faults.between)), 4e9)));
+  }
+
+  Result<void> take_faults() {
+    while (!faults_.empty() && faults_.top().when <= now_) {
+      const Fault fault = faults_.top();
+      faults_.pop();
+      scheduler_.apply(
+          DeviceChanged{fault.device, fault.fails ? DeviceHealth::Lost : DeviceHealth::Ok});
+      faults_.push({now_ + (fault.fails ? options_.faults.repair : time_to_failure()), fault.device,
+                    !fault.fails});
+      if (!fault.fails) {
+        continue;
+      }
+      ++run_.failures;
+      const std::vector<DeviceLease> leases = scheduler_.devices()[fault.device].leases;
+      for (const DeviceLease& lease : leases) {
+        if (Result<void> lost = lose(job_of(lease.job)); !lost) {
+          return lost;
+        }
+      }
+    }
+    return {};
+  }
+
+  /// The job's work is gone; it waits to begin again.
+  Result<void> lose(std::uint32_t job) {
+    constexpr std::uint32_t kMostLosses = 10'000;
+    if (++run_.outcomes[job].lost > kMostLosses) {
+      return fail(ErrorCode::Refused,
+                  fmt::format("job {} was lost {} times: devices fail too often for it to end",
+                              job + 1, kMostLosses));
+    }
+    leave_devices(job);
+    Work& work = work_[job];
+    run_.wasted_gpu_seconds += to_seconds(jobs_[job].duration - left_now(work)) * jobs_[job].gpus;
+    work.left = jobs_[job].duration;
+    ++work.turn;
+    const std::vector<DeviceId> devices = *lease_of(job);
+    scheduler_.apply(JobLost{id_of(job)}, now_);
+    adjust_speeds(devices);
     return {};
   }
 
@@ -191,7 +261,7 @@ class Simulation {
     JobOutcome& outcome = run_.outcomes[job];
     if (outcome.started == kNever) {
       outcome.started = now_;
-    } else {
+    } else if (work.left != jobs_[job].duration) {
       work.left += options_.preemption_cost;
       run_.wasted_gpu_seconds += to_seconds(options_.preemption_cost) * jobs_[job].gpus;
     }
@@ -313,6 +383,8 @@ class Simulation {
   std::vector<Work> work_;  // by job
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   std::vector<Busy> busy_;  // by device
+  std::priority_queue<Fault, std::vector<Fault>, std::greater<>> faults_;
+  Random random_;
   std::size_t arrived_ = 0;
   Submit submit_;
   Time now_{};

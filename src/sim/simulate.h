@@ -17,6 +17,13 @@ using SharingModel = double (*)(std::size_t sharers);
 double time_sliced(std::size_t sharers);
 double undisturbed(std::size_t sharers);
 
+/// Devices that fail now and then: the jobs on them begin again from nothing, elsewhere or later.
+struct Faults {
+  Duration between = kForever;  // the mean time from one failure of a device to its next
+  Duration repair = std::chrono::hours(1);
+  std::uint64_t seed = 1;
+};
+
 struct SimOptions {
   Placement placement = Placement::Pack;
   Duration preemption_cost{};  // of work that a job must do again each time it goes on
@@ -24,6 +31,7 @@ struct SimOptions {
   Bytes buffer;  // kept free beside claims on a shared device
   /// What happens at one moment is decided on one by one, arrivals first, and not all together.
   bool one_by_one = false;
+  Faults faults;
   bool timeline = false;  // record who was where
 };
 
@@ -33,6 +41,7 @@ struct JobOutcome {
   Time ended = kNever;
   Duration ran{};  // on devices, all its turns together
   std::uint32_t preempted = 0;
+  std::uint32_t lost = 0;  // how often its devices failed under it
 };
 
 /// One job's stay on one device.
@@ -47,6 +56,7 @@ struct SimRun {
   std::vector<JobOutcome> outcomes;  // by job
   std::uint64_t events = 0;          // arrivals, ends, and times at which the policy looked again
   std::uint64_t preemptions = 0;
+  std::uint64_t failures = 0;  // of devices
   Time first_submit = kNever;
   Time last_end{};
   double device_seconds = 0;  // with at least one job on the device

@@ -28,6 +28,7 @@ Result<SimRun> run_one(const Contender& contender, const Trial& trial, const Mac
   }
   SimOptions sim = options.sim;
   sim.placement = contender.placement;
+  sim.faults.seed = trial.seed;
   return simulate(trial.workload, estimates(trial.workload, told, trial.seed), machine,
                   std::move(*policy), sim);
 }
@@ -54,6 +55,7 @@ constexpr std::array kFigures = {
     Figure{"finish_time_fairness", [](const Summary& s) { return s.finish_time_fairness; }},
     Figure{"reward", [](const Summary& s) { return s.reward; }},
     Figure{"preemptions", [](const Summary& s) { return static_cast<double>(s.preemptions); }},
+    Figure{"failures", [](const Summary& s) { return static_cast<double>(s.failures); }},
     Figure{"events", [](const Summary& s) { return static_cast<double>(s.events); }},
 };
 

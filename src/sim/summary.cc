@@ -103,6 +103,7 @@ Summary summarise(const Workload& workload, const Machine& machine, const SimRun
   summary.energy_j = run.energy_j;
   summary.peak_power_w = run.peak_power_w;
   summary.preemptions = run.preemptions;
+  summary.failures = run.failures;
   summary.events = run.events;
   return summary;
 }

@@ -28,6 +28,7 @@ struct Summary {
   double finish_time_fairness = 0;  // the worst owner's mean slowdown over the mean of all
   double reward = 0;                // less the time that jobs have waited and run, in total
   std::uint64_t preemptions = 0;
+  std::uint64_t failures = 0;
   std::uint64_t events = 0;
 };
 
