@@ -28,7 +28,7 @@ HEAVY = {
     or path == "api/messages.cc",
     "boost/": lambda path: path in ("api/loop_native.h", "api/request_reader.cc")
     or path.startswith("api/") and path.endswith(".cc"),
-    "zlib.h": lambda path: path == "sim/read_text.cc",
+    "zlib.h": lambda path: path in ("sim/read_text.cc", "sim/png_canvas.cc"),
     "sqlite3.h": lambda path: path.startswith("store/"),
     "toml++/": lambda path: path == "spec/sweep_file.cc",
     "toml.hpp": lambda path: path == "spec/sweep_file.cc",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -13,6 +14,8 @@
 #include "cli/sim_options.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "sim/charts.h"
+#include "sim/report.h"
 
 namespace berth {
 namespace {
@@ -38,7 +41,14 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// Tells how far the runs are, on a terminal; writes what became of the jobs, if asked.
 class Watcher {
  public:
-  Watcher(const PreparedStudy& study) : study_(study), shows_(::isatty(STDERR_FILENO) == 1) {}
+  /// With `keeps`, the first run of each contender stays for charts.
+  Watcher(const PreparedStudy& study, bool keeps)
+      : study_(study),
+        shows_(::isatty(STDERR_FILENO) == 1),
+        keeps_(keeps),
+        first_runs_(study.contenders.size()) {}
+
+  std::vector<SimRun>& first_runs() { return first_runs_; }
 
   Result<void> write_jobs_to(const std::string& path) {
     jobs_.reset(std::fopen(path.c_str(), "w"));
@@ -58,6 +68,9 @@ class Watcher {
     }
     if (jobs_ != nullptr) {
       write_jobs(study_.contenders[contender], trial, run);
+    }
+    if (trial == 0 && keeps_) {
+      first_runs_[contender] = run;
     }
   }
 
@@ -91,6 +104,8 @@ class Watcher {
 
   const PreparedStudy& study_;
   bool shows_;
+  bool keeps_;
+  std::vector<SimRun> first_runs_;
   std::size_t done_ = 0;
   File jobs_{nullptr, &std::fclose};
 };
@@ -176,6 +191,66 @@ void print_table(const PreparedStudy& study, const Summaries& summaries, bool pl
              study.machine.size(), table.render(terminal.columns, terminal.colour));
 }
 
+std::string name_of(const PreparedStudy& study, std::size_t contender, bool placements) {
+  const Contender& one = study.contenders[contender];
+  return placements ? fmt::format("{} {}", one.policy, placement_name(one.placement)) : one.policy;
+}
+
+Result<void> write_file(const std::string& path, const std::string& text) {
+  const File file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  if (file == nullptr || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+      std::fflush(file.get()) != 0) {
+    return fail_errno(path, errno);
+  }
+  return {};
+}
+
+/// `out.png` for one contender, `out.fifo.png` and so on for several.
+Result<void> draw_gantt(const std::string& path, const PreparedStudy& study,
+                        const std::vector<SimRun>& runs, bool placements) {
+  const std::size_t dot = path.rfind('.');
+  const std::string ending = dot == std::string::npos ? "" : path.substr(dot);
+  if (ending != ".svg" && ending != ".png") {
+    return fail(ErrorCode::Usage,
+                fmt::format("--gantt {}: name a file that ends in .svg or .png", path));
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::string name = name_of(study, i, placements);
+    const std::string picture = gantt_chart(ending == ".svg" ? make_svg_canvas : make_png_canvas,
+                                            name, study.trials.front().workload, study.machine,
+                                            runs[i], {runs[i].first_submit, runs[i].last_end});
+    std::replace(name.begin(), name.end(), ' ', '.');
+    std::replace(name.begin(), name.end(), ':', '-');
+    const std::string file =
+        runs.size() == 1 ? path : fmt::format("{}.{}{}", path.substr(0, dot), name, ending);
+    if (Result<void> written = write_file(file, picture); !written) {
+      return written;
+    }
+  }
+  return {};
+}
+
+Result<void> draw(const SimCommandOptions& options, const PreparedStudy& study,
+                  const Summaries& summaries, std::vector<SimRun>& runs) {
+  const bool placements = options.placements.size() > 1;
+  if (options.gantt_file) {
+    if (Result<void> drawn = draw_gantt(*options.gantt_file, study, runs, placements); !drawn) {
+      return drawn;
+    }
+  }
+  if (!options.report_file) {
+    return {};
+  }
+  std::vector<ReportedRun> reported;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    reported.push_back({name_of(study, i, placements), summaries[i], std::move(runs[i])});
+  }
+  const std::string heading =
+      fmt::format("{} on {}", options.trace ? *options.trace : *options.generate, options.gpus);
+  return write_file(*options.report_file,
+                    html_report(heading, study.trials.front().workload, study.machine, reported));
+}
+
 Result<int> perform(SimCommandOptions& options) {
   const Result<PreparedStudy> study = prepare_study(options);
   if (!study) {
@@ -185,7 +260,7 @@ Result<int> perform(SimCommandOptions& options) {
     fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kName, study->skipped,
                study->first_skipped);
   }
-  Watcher watcher(*study);
+  Watcher watcher(*study, options.study.sim.timeline);
   if (options.jobs_file) {
     if (const Result<void> opened = watcher.write_jobs_to(*options.jobs_file); !opened) {
       return Failure(opened.error());
@@ -196,6 +271,9 @@ Result<int> perform(SimCommandOptions& options) {
   const Result<void> finished = watcher.finish(options.jobs_file.value_or(""));
   if (!summaries || !finished) {
     return Failure(!summaries ? summaries.error() : finished.error());
+  }
+  if (const Result<void> drawn = draw(options, *study, *summaries, watcher.first_runs()); !drawn) {
+    return Failure(drawn.error());
   }
   if (options.json) {
     print_json(*study, *summaries);

@@ -188,6 +188,11 @@ void SimCommandOptions::declare(Args& args) {
             "arrivals first, and not once for all");
   args.value("--threads", "N", "runs at once (default: one per core)", threads);
   args.value("--jobs", "FILE", "write what became of each job as CSV", jobs_file);
+  args.value("--report", "FILE.html", "write one page with all figures and charts", report_file);
+  args.value("--gantt", "FILE",
+             "draw who ran where, as .svg or .png; with several policies each\n"
+             "has a file, with its name before the ending",
+             gantt_file);
   args.flag("--json", json, "print JSON");
 }
 
@@ -211,6 +216,7 @@ Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
   for (const SimDevice& device : study.machine) {
     options.study.policy.power.devices.push_back(device.power);
   }
+  options.study.sim.timeline = options.report_file || options.gantt_file;
   options.study.threads = static_cast<unsigned>(options.threads);
   if (options.policies.empty()) {
     options.policies = {"priority", "fifo", "sjf", "easy", "srtf"};

@@ -26,7 +26,7 @@ struct SimCommandOptions {
   bool json = false;
   std::optional<std::string> jobs_file;
   std::optional<std::string> report_file;
-  std::vector<std::string> gantt_files;
+  std::optional<std::string> gantt_file;
 
   void declare(Args& args);
 };

@@ -3,9 +3,13 @@ import csv
 import gzip
 import json
 import os
+import re
+import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
+from xml.etree import ElementTree
 
 BERTH = os.environ["BERTH"]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -83,6 +87,41 @@ class SimTest(unittest.TestCase):
         self.assertEqual(rows["a"]["preempted"], "1")
         self.assertEqual(rows["b"]["start_s"], "1")
         self.assertEqual(sum(float(row["wait_s"]) for row in rows.values()), 26)
+
+    def test_one_page_with_all(self):
+        page = os.path.join(self.folder, "page.html")
+        policies = ("priority,fifo,sjf,lpt,f1,easy,conservative,srtf,srsf,las,lottery,stride,wfq,"
+                    "fair,drf,energy,rr")
+        results = self.results("--generate", "mix:n=50", "--gpus", "2x2x24GiB", "--policy", policies,
+                               "--report", page)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertNotIn("http", text.replace("http://www.w3.org/2000/svg", ""))
+        charts = [ElementTree.fromstring(chart)
+                  for chart in re.findall(r"<svg.*?</svg>", text, re.DOTALL)]
+        self.assertEqual(len(charts), 4 + len(results))
+        # Every task is a bar under every policy.
+        for chart in charts[4:]:
+            bars = chart.findall(".//{*}rect/{*}title")
+            self.assertGreaterEqual(len(bars), 50)
+
+    def test_pictures(self):
+        words = ("--trace", self.trace, "--gpus", "2", "--policy", "fifo,sjf", "--gantt")
+        self.results(*words, os.path.join(self.folder, "g.png"))
+        for name in ("g.fifo.png", "g.sjf.png"):
+            with open(os.path.join(self.folder, name), "rb") as file:
+                data = file.read()
+            self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+            width, height = struct.unpack(">II", data[16:24])
+            size = struct.unpack(">I", data[33:37])[0]
+            self.assertEqual(data[37:41], b"IDAT")
+            pixels = zlib.decompress(data[41:41 + size])
+            self.assertEqual(len(pixels), height * (1 + 3 * width))
+        self.results(*words[:5], "fifo", "--gantt", os.path.join(self.folder, "g.svg"))
+        ElementTree.parse(os.path.join(self.folder, "g.svg"))
+        done = self.sim(*words, "g.jpg")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(".svg or .png", done.stderr)
 
     def test_estimates_are_apart_from_truth(self):
         words = ("--generate", "poisson:n=2000,load=0.95", "--gpus", "4", "--estimate-error", "3",
