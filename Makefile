@@ -10,7 +10,7 @@ TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 
-.PHONY: all demo test bench install format tidy asan tsan fuzz clean
+.PHONY: all demo test bench figures install format tidy asan tsan fuzz clean
 .PHONY: build-packages test-packages bench-packages fuzz-packages
 
 all: build-packages
@@ -28,6 +28,9 @@ bench: bench-packages
 	@cmake --preset bench >/dev/null
 	@cmake --build build/bench --parallel $(JOBS)
 	@bench/run build/bench
+
+figures: all
+	@tools/figures build/berth
 
 install: all
 	@cmake --install build --prefix $(PREFIX)

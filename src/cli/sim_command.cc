@@ -36,8 +36,6 @@ Args describe(SimCommandOptions& options) {
   return args;
 }
 
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
 /// Tells how far the runs are, on a terminal; writes what became of the jobs, if asked.
 class Watcher {
  public:
@@ -196,24 +194,11 @@ std::string name_of(const PreparedStudy& study, std::size_t contender, bool plac
   return placements ? fmt::format("{} {}", one.policy, placement_name(one.placement)) : one.policy;
 }
 
-Result<void> write_file(const std::string& path, const std::string& text) {
-  const File file(std::fopen(path.c_str(), "wb"), &std::fclose);
-  if (file == nullptr || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-      std::fflush(file.get()) != 0) {
-    return fail_errno(path, errno);
-  }
-  return {};
-}
-
 /// `out.png` for one contender, `out.fifo.png` and so on for several.
 Result<void> draw_gantt(const std::string& path, const PreparedStudy& study,
                         const std::vector<SimRun>& runs, bool placements) {
   const std::size_t dot = path.rfind('.');
-  const std::string ending = dot == std::string::npos ? "" : path.substr(dot);
-  if (ending != ".svg" && ending != ".png") {
-    return fail(ErrorCode::Usage,
-                fmt::format("--gantt {}: name a file that ends in .svg or .png", path));
-  }
+  const std::string ending = path.substr(dot);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::string name = name_of(study, i, placements);
     const std::string picture = gantt_chart(ending == ".svg" ? make_svg_canvas : make_png_canvas,
@@ -286,6 +271,9 @@ Result<int> perform(SimCommandOptions& options) {
 }  // namespace
 
 int sim_main(Words words) {
+  if (!words.empty() && words[0] == "convert") {
+    return sim_convert_main(words.subspan(1));
+  }
   SimCommandOptions options;
   const Result<bool> parsed = describe(options).parse(words);
   if (!parsed) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "cli/table.h"
 #include "sim/generate.h"
 
@@ -192,7 +194,13 @@ void SimCommandOptions::declare(Args& args) {
   args.value("--gantt", "FILE",
              "draw who ran where, as .svg or .png; with several policies each\n"
              "has a file, with its name before the ending",
-             gantt_file);
+             [this](std::string_view path) -> Result<void> {
+               if (!path.ends_with(".svg") && !path.ends_with(".png")) {
+                 return fail(ErrorCode::Usage, "name a file that ends in .svg or .png");
+               }
+               gantt_file = path;
+               return {};
+             });
   args.flag("--json", json, "print JSON");
 }
 
@@ -235,6 +243,15 @@ Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
     return Failure(made.error());
   }
   return study;
+}
+
+Result<void> write_file(const std::string& path, const std::string& text) {
+  const File file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  if (file == nullptr || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+      std::fflush(file.get()) != 0) {
+    return fail_errno(path, errno);
+  }
+  return {};
 }
 
 }  // namespace berth

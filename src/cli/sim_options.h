@@ -1,6 +1,8 @@
 // What berth sim is asked for, and the study that it makes of it.
 #pragma once
 
+#include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,5 +42,10 @@ struct PreparedStudy {
   std::string first_skipped;  // and why
 };
 Result<PreparedStudy> prepare_study(SimCommandOptions& options);
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+Result<void> write_file(const std::string& path, const std::string& text);
+
+int sim_convert_main(std::span<const std::string_view> words);
 
 }  // namespace berth

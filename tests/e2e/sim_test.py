@@ -105,6 +105,15 @@ class SimTest(unittest.TestCase):
             bars = chart.findall(".//{*}rect/{*}title")
             self.assertGreaterEqual(len(bars), 50)
 
+    def test_convert(self):
+        swf = self.write("t.swf", "; c\n1 5 0 100 4 -1 -1 8 200 -1 1 42 -1 -1 -1 -1 -1 -1\n")
+        done = self.sim("convert", swf)
+        self.assertEqual(done.stdout.splitlines()[1], "1,42,5,100,8,,,0,")
+        out = os.path.join(self.folder, "out.csv")
+        self.assertEqual(self.sim("convert", swf, out).returncode, 0)
+        self.assertEqual(self.results("--trace", out, "--gpus", "8", "--policy",
+                                      "fifo")["fifo"]["makespan_s"], 100)
+
     def test_pictures(self):
         words = ("--trace", self.trace, "--gpus", "2", "--policy", "fifo,sjf", "--gantt")
         self.results(*words, os.path.join(self.folder, "g.png"))
