@@ -23,9 +23,11 @@ namespace {
 constexpr std::string_view kName = "berth sim";
 
 Args describe(SimCommandOptions& options) {
-  Args args("berth sim (--trace FILE | --generate KIND) --gpus SPEC [options]",
-            "Runs the jobs of a trace, or made-up ones, on simulated GPUs under one or several\n"
-            "policies, by the same scheduler as the daemon's, and compares what comes of it.");
+  Args args(
+      "berth sim (--trace FILE | --generate KIND) --gpus SPEC [options]",
+      "Runs the jobs of a trace, or made-up ones, on simulated GPUs under one or several\n"
+      "policies, by the same scheduler as the daemon's, and compares what comes of it.\n"
+      "`berth sim convert` rewrites traces, `berth sim --journal` replays a daemon's decisions.");
   options.declare(args);
   args.example("berth sim --trace philly.csv.gz --gpus 512 --policy fifo,sjf,easy,srtf");
   args.example("berth sim --trace jobs.csv --user ann --gpus 3x8 --policy fifo,las --jobs out.csv");
@@ -273,6 +275,9 @@ Result<int> perform(SimCommandOptions& options) {
 int sim_main(Words words) {
   if (!words.empty() && words[0] == "convert") {
     return sim_convert_main(words.subspan(1));
+  }
+  if (!words.empty() && words[0] == "--journal") {
+    return sim_journal_main(words.subspan(1));
   }
   SimCommandOptions options;
   const Result<bool> parsed = describe(options).parse(words);

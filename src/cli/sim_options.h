@@ -47,5 +47,6 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 Result<void> write_file(const std::string& path, const std::string& text);
 
 int sim_convert_main(std::span<const std::string_view> words);
+int sim_journal_main(std::span<const std::string_view> words);
 
 }  // namespace berth

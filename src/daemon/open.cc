@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
 #include "base/failpoint.h"
 #include "core/recipe.h"
 #include "daemon/daemon.h"
+#include "daemon/replay.h"
 #include "policy/policies.h"
 
 namespace berth {
@@ -116,9 +116,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   if (!policy) {
     return Failure(policy.error());
   }
-  Scheduler::Config config;
-  config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
-  scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
+  scheduler_ = std::make_unique<Scheduler>(std::move(*policy), daemon_config());
   // Numbers of events grow over restarts, as the time does.
   events_ = std::make_unique<EventHub>(
       static_cast<std::uint64_t>(now().time_since_epoch() / std::chrono::microseconds(1)),
