@@ -43,6 +43,8 @@ constexpr std::array kCommands = {
             berth::sweep_main},
     Command{"gpus", "show the devices and what goes on on them", berth::gpus_main},
     Command{"sim", "compare policies on a trace or a made-up workload", berth::sim_main},
+    Command{"whatif", "run the daemon's past or present jobs under other policies",
+            berth::whatif_main},
     Command{"simjob", "use simulated devices as a training would", berth::simjob_main},
     Command{"selftest", "show that nothing is lost when the daemon is killed",
             berth::selftest_main},

@@ -28,7 +28,8 @@ Args describe(SimCommandOptions& options) {
       "Runs the jobs of a trace, or made-up ones, on simulated GPUs under one or several\n"
       "policies, by the same scheduler as the daemon's, and compares what comes of it.\n"
       "`berth sim convert` rewrites traces, `berth sim --journal` replays a daemon's decisions.");
-  options.declare(args);
+  options.declare_workload(args);
+  options.declare_study(args);
   args.example("berth sim --trace philly.csv.gz --gpus 512 --policy fifo,sjf,easy,srtf");
   args.example("berth sim --trace jobs.csv --user ann --gpus 3x8 --policy fifo,las --jobs out.csv");
   args.example("berth sim --generate mix:n=200 --gpus 4x24GiB --policy fifo,lottery --seeds 20");
@@ -232,45 +233,49 @@ Result<void> draw(const SimCommandOptions& options, const PreparedStudy& study,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     reported.push_back({name_of(study, i, placements), summaries[i], std::move(runs[i])});
   }
-  const std::string heading =
-      fmt::format("{} on {}", options.trace ? *options.trace : *options.generate, options.gpus);
+  const std::string heading = fmt::format("{} on {}",
+                                          options.trace      ? *options.trace
+                                          : options.generate ? *options.generate
+                                                             : "the daemon's jobs",
+                                          options.gpus);
   return write_file(*options.report_file,
                     html_report(heading, study.trials.front().workload, study.machine, reported));
 }
 
-Result<int> perform(SimCommandOptions& options) {
-  const Result<PreparedStudy> study = prepare_study(options);
-  if (!study) {
-    return Failure(study.error());
+}  // namespace
+
+Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study) {
+  for (const SimDevice& device : study.machine) {
+    options.study.policy.power.devices.push_back(device.power);
   }
-  if (study->skipped > 0) {
-    fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kName, study->skipped,
-               study->first_skipped);
-  }
-  Watcher watcher(*study, options.study.sim.timeline);
+  Watcher watcher(study, options.study.sim.timeline);
   if (options.jobs_file) {
     if (const Result<void> opened = watcher.write_jobs_to(*options.jobs_file); !opened) {
       return Failure(opened.error());
     }
   }
-  const Result<Summaries> summaries =
-      run_study(study->contenders, study->trials, study->machine, options.study, std::ref(watcher));
+  Result<Summaries> summaries =
+      run_study(study.contenders, study.trials, study.machine, options.study, std::ref(watcher));
   const Result<void> finished = watcher.finish(options.jobs_file.value_or(""));
   if (!summaries || !finished) {
     return Failure(!summaries ? summaries.error() : finished.error());
   }
-  if (const Result<void> drawn = draw(options, *study, *summaries, watcher.first_runs()); !drawn) {
+  if (study.recorded) {
+    study.contenders.insert(study.contenders.begin(), Contender{"recorded", Placement::Pack});
+    summaries->insert(summaries->begin(),
+                      {summarise(study.trials.front().workload, study.machine, *study.recorded)});
+    watcher.first_runs().insert(watcher.first_runs().begin(), std::move(*study.recorded));
+  }
+  if (const Result<void> drawn = draw(options, study, *summaries, watcher.first_runs()); !drawn) {
     return Failure(drawn.error());
   }
   if (options.json) {
-    print_json(*study, *summaries);
+    print_json(study, *summaries);
   } else {
-    print_table(*study, *summaries, options.placements.size() > 1);
+    print_table(study, *summaries, options.placements.size() > 1);
   }
   return 0;
 }
-
-}  // namespace
 
 int sim_main(Words words) {
   if (!words.empty() && words[0] == "convert") {
@@ -287,7 +292,15 @@ int sim_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<int> status = perform(options);
+  Result<PreparedStudy> study = prepare_study(options);
+  if (!study) {
+    return report(kName, study.error());
+  }
+  if (study->skipped > 0) {
+    fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kName, study->skipped,
+               study->first_skipped);
+  }
+  const Result<int> status = run_prepared(options, *study);
   return status ? *status : report(kName, status.error());
 }
 

@@ -89,7 +89,7 @@ Result<void> generate_trials(const SimCommandOptions& options, PreparedStudy& st
 
 }  // namespace
 
-void SimCommandOptions::declare(Args& args) {
+void SimCommandOptions::declare_workload(Args& args) {
   args.value("--trace", "FILE",
              "jobs from a CSV file with the columns submit_s, duration_s, gpus\n"
              "(and user, gpu_milli, …), or from an .swf file; also gzipped",
@@ -102,6 +102,25 @@ void SimCommandOptions::declare(Args& args) {
              "24 GPUs, 3x8 (machines × GPUs), 3x8x24GiB, or several kinds\n"
              "with models and speeds: 2x8x80GiB:a100+4x4:t4@0.4",
              gpus);
+  args.value("--user", "NAME", "only the jobs of this user", trace_options.user);
+  args.value("--rows", "FIRST:COUNT,…",
+             "only these rows of the trace; several windows are run apart, and\n"
+             "their means are told",
+             [this](std::string_view text) -> Result<void> {
+               for (const std::string_view part : split(text)) {
+                 const auto window = parse_window(part);
+                 if (!window) {
+                   return Failure(window.error());
+                 }
+                 windows.push_back(*window);
+               }
+               return {};
+             });
+  args.flag("--skip-bad", trace_options.skip_bad,
+            "leave rows out that make no sense or ask for too many GPUs");
+}
+
+void SimCommandOptions::declare_study(Args& args) {
   args.value("--policy", "NAME,…",
              wrap_words(fmt::format("{}; sjf+easy, f1+easy and so on backfill in that order; "
                                     "oracle:NAME is told the true lengths",
@@ -128,22 +147,6 @@ void SimCommandOptions::declare(Args& args) {
                }
                return {};
              });
-  args.value("--user", "NAME", "only the jobs of this user", trace_options.user);
-  args.value("--rows", "FIRST:COUNT,…",
-             "only these rows of the trace; several windows are run apart, and\n"
-             "their means are told",
-             [this](std::string_view text) -> Result<void> {
-               for (const std::string_view part : split(text)) {
-                 const auto window = parse_window(part);
-                 if (!window) {
-                   return Failure(window.error());
-                 }
-                 windows.push_back(*window);
-               }
-               return {};
-             });
-  args.flag("--skip-bad", trace_options.skip_bad,
-            "leave rows out that make no sense or ask for too many GPUs");
   args.value("--seed", "N", "the first seed (default: 1)", seed);
   args.value("--seeds", "N", "run everything with so many seeds, with confidence intervals", seeds);
   args.value("--estimate-error", "E",
@@ -204,25 +207,17 @@ void SimCommandOptions::declare(Args& args) {
   args.flag("--json", json, "print JSON");
 }
 
-Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
-  PreparedStudy study;
-  if (options.trace.has_value() == options.generate.has_value()) {
-    return fail(ErrorCode::Usage, "give either --trace FILE or --generate KIND");
-  }
-  if (options.gpus.empty()) {
-    return fail(ErrorCode::Usage, "--gpus is missing: say what to simulate, like --gpus 24 or 3x8");
-  }
+Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study) {
   if (options.seeds < 1 || options.seeds > 10000 || options.seed < 0 || options.threads < 0) {
     return fail(ErrorCode::Usage,
                 "--seeds takes 1 to 10000, --seed and --threads no negative number");
   }
-  Result<Machine> machine = parse_machine(options.gpus);
-  if (!machine) {
-    return Failure(machine.error());
-  }
-  study.machine = std::move(*machine);
-  for (const SimDevice& device : study.machine) {
-    options.study.policy.power.devices.push_back(device.power);
+  if (!options.gpus.empty()) {
+    Result<Machine> machine = parse_machine(options.gpus);
+    if (!machine) {
+      return Failure(machine.error());
+    }
+    study.machine = std::move(*machine);
   }
   options.study.sim.timeline = options.report_file || options.gantt_file;
   options.study.threads = static_cast<unsigned>(options.threads);
@@ -236,6 +231,20 @@ Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
     for (const Placement placement : options.placements) {
       study.contenders.push_back({policy, placement});
     }
+  }
+  return {};
+}
+
+Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
+  PreparedStudy study;
+  if (options.trace.has_value() == options.generate.has_value()) {
+    return fail(ErrorCode::Usage, "give either --trace FILE or --generate KIND");
+  }
+  if (options.gpus.empty()) {
+    return fail(ErrorCode::Usage, "--gpus is missing: say what to simulate, like --gpus 24 or 3x8");
+  }
+  if (Result<void> ready = prepare_contenders(options, study); !ready) {
+    return Failure(ready.error());
   }
   const Result<void> made =
       options.trace ? read_trials(options, study) : generate_trials(options, study);

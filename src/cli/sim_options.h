@@ -30,7 +30,8 @@ struct SimCommandOptions {
   std::optional<std::string> report_file;
   std::optional<std::string> gantt_file;
 
-  void declare(Args& args);
+  void declare_workload(Args& args);
+  void declare_study(Args& args);
 };
 
 /// All that a study needs, read and made.
@@ -38,10 +39,15 @@ struct PreparedStudy {
   Machine machine;
   std::vector<Contender> contenders;
   std::vector<Trial> trials;
-  std::size_t skipped = 0;    // rows of the trace
-  std::string first_skipped;  // and why
+  std::optional<SimRun> recorded;  // what really became of the first trial's jobs
+  std::size_t skipped = 0;         // rows of the trace
+  std::string first_skipped;       // and why
 };
 Result<PreparedStudy> prepare_study(SimCommandOptions& options);
+/// All of it but the trials, and the machine where --gpus does not name it.
+Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study);
+/// Runs the study and prints, writes and draws what was asked for; the exit code.
+Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study);
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 Result<void> write_file(const std::string& path, const std::string& text);
