@@ -94,8 +94,8 @@ class Watcher {
       const Duration completion = outcome.ended - job.submit;
       fmt::print(jobs_.get(), "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g}\n", contender.policy,
                  placement_name(contender.placement), trial,
-                 workload.names.empty() ? std::to_string(i + 1) : workload.names[i],
-                 workload.owners[job.owner], to_seconds(job.submit.time_since_epoch()),
+                 workload.names.empty() ? std::to_string(i + 1) : csv_cell(workload.names[i]),
+                 csv_cell(workload.owners[job.owner]), to_seconds(job.submit.time_since_epoch()),
                  to_seconds(outcome.started.time_since_epoch()),
                  to_seconds(outcome.ended.time_since_epoch()), to_seconds(completion - outcome.ran),
                  to_seconds(outcome.ran), to_seconds(job.duration), job.gpus, outcome.preempted,

@@ -12,8 +12,6 @@
 namespace berth {
 namespace {
 
-constexpr double kDay = 86400;
-
 /// The words after the kind, each of which must be asked for.
 class Settings {
  public:

@@ -32,6 +32,9 @@ Result<Trace> parse_trace(std::string_view text, const std::string& path,
                           const TraceOptions& options);
 Result<Trace> read_trace(const std::string& path, const TraceOptions& options);
 
+/// Text as a cell of a CSV file, in quotes where it must be; its own quotes become single ones.
+std::string csv_cell(std::string_view text);
+
 /// The workload in the columns that parse_trace() reads.
 std::string to_csv(const Workload& workload);
 

@@ -28,30 +28,43 @@ constexpr std::array<Aliases, 11> kAliases = {
 };
 
 std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\"");
+  const std::size_t first = text.find_first_not_of(" \t");
   return first == std::string_view::npos
              ? std::string_view{}
-             : text.substr(first, text.find_last_not_of(" \t\"") - first + 1);
+             : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+/// Takes a cell and the comma behind it. A cell in quotes may hold commas.
+std::string_view take_cell(std::string_view& line) {
+  std::size_t end = line.find(',');
+  const std::size_t first = line.find_first_not_of(" \t");
+  if (first != std::string_view::npos && line[first] == '"') {
+    const std::size_t close = line.find('"', first + 1);
+    if (close != std::string_view::npos) {
+      const std::string_view cell = line.substr(first + 1, close - first - 1);
+      end = line.find(',', close);
+      line = end == std::string_view::npos ? std::string_view{} : line.substr(end + 1);
+      return trim(cell);
+    }
+  }
+  const std::string_view cell = trim(line.substr(0, end));
+  line = end == std::string_view::npos ? std::string_view{} : line.substr(end + 1);
+  return cell;
+}
+
+std::string_view take_word(std::string_view& line) {
+  const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
+  const std::string_view word = line.substr(0, end);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t", end), line.size()));
+  return word;
+}
+
+/// An empty cell at the end of a line may be left away: there is none, and it is empty.
 void split(std::string_view line, bool blanks, std::vector<std::string_view>& cells) {
   cells.clear();
+  line = blanks ? trim(line) : line;
   while (!line.empty()) {
-    if (blanks) {
-      line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-      if (line.empty()) {
-        return;
-      }
-    }
-    const std::size_t end = blanks ? line.find_first_of(" \t") : line.find(',');
-    cells.push_back(trim(line.substr(0, end)));
-    if (end == std::string_view::npos) {
-      return;
-    }
-    line.remove_prefix(end + 1);
-    if (line.empty() && !blanks) {
-      cells.push_back({});
-    }
+    cells.push_back(blanks ? take_word(line) : take_cell(line));
   }
 }
 

@@ -127,6 +127,17 @@ TEST(Trace, SurvivesConversion) {
   EXPECT_EQ(again->workload.jobs[1].share, 250U);
 }
 
+TEST(Trace, ReadsCellsInQuotes) {
+  const Result<Trace> first =
+      parse_trace(std::string(kHeader) + "\"#1, big\",\"ann\" , 1,2,3,,\n", "t.csv", {});
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  EXPECT_EQ(first->workload.names[0], "#1, big");
+  EXPECT_EQ(first->workload.owners[1], "ann");
+  const Result<Trace> again = parse_trace(to_csv(first->workload), "t.csv", {});
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->workload.names[0], "#1, big");
+}
+
 TEST(Trace, NeedsColumns) {
   const Result<Trace> trace = parse_trace("job_id,submit_s,gpus\n", "t.csv", {});
   ASSERT_FALSE(trace.has_value());
