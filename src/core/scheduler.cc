@@ -134,13 +134,13 @@ void Scheduler::apply(const Restore& command, Time now) {
   }
   running_.insert(job.id);
   devices_.lease(job.id, needs(job), command.running->devices);
-  policy_->started(job, needs(job), command.running->since);
   if (command.starting) {
     job.state = Starting{command.running->devices, command.running->since};
   } else {
     job.state = Running{command.running->devices, command.running->since};
     await_limit(job, command.running->since, now);
   }
+  policy_->started(job, needs(job), command.running->since);
   if (command.running->stopping != Stopping::No) {
     // Whether it has heard of it nobody knows.
     ask_to_stop(job, command.running->stopping, now);

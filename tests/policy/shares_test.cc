@@ -107,6 +107,32 @@ TEST(Drf, CountsTheScarcerResource) {
   EXPECT_LE(most_apart, 1);
 }
 
+// A policy is told of jobs that ran before it was there, and can look ahead.
+TEST(Live, EveryPolicyTakesUpRunningJobs) {
+  for (const std::string_view name : live_policy_names()) {
+    PolicyOptions options;
+    options.power = {{{10, 100}, {10, 100}}, 150};
+    Scheduler scheduler(std::move(*make_policy(name, options)), {});
+    scheduler.add_device({"0", "", "", {}, {}});
+    scheduler.add_device({"1", "", "", {}, {}});
+    JobSpec spec;
+    spec.expected = std::chrono::seconds(10);
+    const Time begun(std::chrono::seconds(5));
+    scheduler.apply(Restore{JobId{1}, spec, Time{}, 1, Running{{DeviceId{0}}, begun}}, begun);
+    spec.needs.gpus = name == "energy" ? 1 : 2;
+    ASSERT_TRUE(scheduler.apply(Submit{spec}, begun).has_value());
+    EXPECT_TRUE(scheduler.step(begun).empty()) << name;
+    const auto starts = scheduler.forecast(std::move(*make_policy(name, options)),
+                                           std::chrono::hours(1), 10, begun);
+    EXPECT_EQ(starts.at(JobId{2}), Time(std::chrono::seconds(15))) << name;
+    const Time end(std::chrono::seconds(15));
+    scheduler.apply(JobExited{JobId{1}}, end);
+    const std::vector<Action> actions = scheduler.step(end);
+    EXPECT_EQ(actions.size(), 2U) << name;  // one end, one start
+    EXPECT_EQ(scheduler.refusal(), "") << name;
+  }
+}
+
 TEST(Live, RefusesPoliciesThatPreempt) {
   const auto refused = make_live_policy("srtf");
   ASSERT_FALSE(refused.has_value());
