@@ -56,7 +56,7 @@ struct JobSpec {
   std::vector<Dependency> after;
   bool held = false;
   OwnerId owner;
-  std::uint32_t weight = 1;  // of the owner's claim beside other owners; at least 1
+  std::uint16_t weight = 1;  // of the owner's claim beside other owners; at least 1
 };
 
 inline constexpr std::int32_t kMostPriority = 1'000'000;  // and -kMostPriority the least
@@ -117,9 +117,9 @@ struct Job {
   Rank rank = 0;
   Time timer = kNever;  // when the scheduler must look at this job again
   std::uint16_t attempt = 0;
-  std::unique_ptr<RetryRule> retry;  // absent: never
+  std::uint16_t weight = 1;
   OwnerId owner;
-  std::uint32_t weight = 1;
+  std::unique_ptr<RetryRule> retry;  // absent: never
   Duration done{};  // of its work, before it was last preempted
 
   bool waiting() const {

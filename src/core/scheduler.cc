@@ -165,7 +165,7 @@ void Scheduler::set_spec(Job& job, const JobSpec& spec) {
   job.retry = spec.retry.most > 0 || spec.retry.when_lost ? std::make_unique<RetryRule>(spec.retry)
                                                           : nullptr;
   job.owner = spec.owner;
-  job.weight = std::max(spec.weight, 1U);
+  job.weight = std::max<std::uint16_t>(spec.weight, 1);
 }
 
 /// The first state of a job that has no devices.

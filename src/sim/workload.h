@@ -20,7 +20,7 @@ struct SimJob {
   std::uint32_t memory_mib = 0;  // claimed on each GPU; 0: not known
   std::uint32_t owner = 0;       // index into Workload::owners
   std::int32_t priority = 0;
-  std::uint32_t weight = 1;
+  std::uint16_t weight = 1;
 };
 
 struct Workload {

@@ -157,7 +157,7 @@ class RandomWorld {
     }
     spec.held = chance(12);
     spec.owner = OwnerId{static_cast<std::uint32_t>(random_.below(4))};
-    spec.weight = static_cast<std::uint32_t>(1 + random_.below(3));
+    spec.weight = static_cast<std::uint16_t>(1 + random_.below(3));
     command.count = static_cast<std::uint32_t>(chance(6) ? 1 + random_.below(5) : 1);
     if (const Result<JobId> first = scheduler_->apply(command, now_)) {
       for (std::uint32_t i = 0; i < command.count; ++i) {

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::array<std::uint32_t, 3> kWeights = {1, 2, 5};
+constexpr std::array<std::uint16_t, 3> kWeights = {1, 2, 5};
 
 /// The owners' parts of the GPU time while all of them always have jobs waiting.
 std::array<double, 3> shares(std::string_view policy_name, int starts) {
