@@ -5,12 +5,12 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libexpected-dev \
-  libtomlplusplus-dev libboost-dev libsqlite3-dev
+  libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev
 TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 
-.PHONY: all demo test bench install format tidy asan tsan fuzz clean
+.PHONY: all demo test bench figures install format tidy asan tsan fuzz clean
 .PHONY: build-packages test-packages bench-packages fuzz-packages
 
 all: build-packages
@@ -28,6 +28,9 @@ bench: bench-packages
 	@cmake --preset bench >/dev/null
 	@cmake --build build/bench --parallel $(JOBS)
 	@bench/run build/bench
+
+figures: all
+	@tools/figures build/berth
 
 install: all
 	@cmake --install build --prefix $(PREFIX)

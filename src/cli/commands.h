@@ -31,6 +31,8 @@ int forget_main(Words words);
 int logs_main(Words words);
 int daemon_main(Words words);
 int gpus_main(Words words);
+int sim_main(Words words);
+int whatif_main(Words words);
 int simjob_main(Words words);
 /// Sets what simulated devices report; for tests and for playing with faults.
 int simset_main(Words words);

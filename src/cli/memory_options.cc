@@ -1,7 +1,5 @@
 #include "cli/memory_options.h"
 
-#include <fmt/format.h>
-
 namespace berth {
 
 void add_claim_option(Args& args, Needs& needs) {
@@ -23,14 +21,11 @@ void SharingOptions::declare(Args& args) {
   args.value("--buffer", "SIZE", "memory kept free on a shared GPU (default: 512MiB)", buffer);
   args.value("--placement", "HOW",
              "which of the GPUs that fit: pack (the default: fill one up before the\n"
-             "next), bestfit (where the least memory is left), leastloaded, spread",
+             "next), bestfit (where the least memory is left), leastloaded, spread, fgd",
              [this](std::string_view text) -> Result<void> {
-               const std::optional<Placement> named = placement_named(text);
+               const Result<Placement> named = parse_placement(text);
                if (!named) {
-                 return fail(ErrorCode::Usage,
-                             fmt::format("--placement is pack, bestfit, leastloaded or spread, "
-                                         "not '{}'",
-                                         text));
+                 return Failure(named.error());
                }
                placement = *named;
                return {};

@@ -14,6 +14,7 @@
 #include "cli/memory_options.h"
 #include "cli/mps_option.h"
 #include "cli/run_report.h"
+#include "cli/table.h"
 #include "exec/direct_runner.h"
 #include "gpu/trusted.h"
 #include "policy/policies.h"
@@ -79,7 +80,9 @@ Args declare(RunCommand& command) {
              command.run.grace);
   args.value("--retries", "N", "run a job that fails again, up to N times", command.retries);
   args.value("--policy", "NAME",
-             fmt::format("who goes first: {} (default: priority)", fmt::join(policy_names(), ", ")),
+             wrap_words(fmt::format("who goes first: {} (default: priority)",
+                                    fmt::join(live_policy_names(), ", ")),
+                        66),
              command.run.policy);
   args.value("--log-dir", "DIR", "one log file per job: DIR/1.log, DIR/2.log, …",
              command.run.outputs.log_folder);

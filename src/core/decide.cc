@@ -64,7 +64,7 @@ class Scheduler::CurrentView final : public View {
   Time expected_end(const Job& job) const {
     const auto* running = std::get_if<Running>(&job.state);
     const Time since = running != nullptr ? running->since : now_;
-    return std::max(now_, add_saturating(since, std::min(job.expected, job.limit)));
+    return std::max(now_, add_saturating(since, std::min(job.expected_left(), job.limit)));
   }
 
   const Scheduler& scheduler_;
@@ -85,6 +85,11 @@ const std::vector<Action>& Scheduler::step(Time now) {
 
 void Scheduler::start_jobs(Time now) {
   const CurrentView view(*this, now);
+  if (policy_->preempts()) {
+    for (const JobId id : policy_->preempt(view)) {
+      ask_to_preempt(id);
+    }
+  }
   while (const std::optional<Proposal> proposal = policy_->propose(view)) {
     if (std::string problem = why_invalid(*proposal); !problem.empty()) {
       // A policy that errs must not stop the queue: the round ends, and the next one asks anew.
@@ -94,6 +99,21 @@ void Scheduler::start_jobs(Time now) {
     start(*proposal, now);
   }
   policy_wake_ = queue_.size() == 0 ? kNever : policy_->next_look(view);
+}
+
+/// Jobs that are about to end, or to be preempted, are left to that, and one that is still to start
+/// must have started first.
+void Scheduler::ask_to_preempt(JobId id) {
+  Job* job = jobs_.find(id);
+  if (job == nullptr || job->lease() == nullptr) {
+    refusal_ = fmt::format("{}: job {} does not run", policy_->name(), id.value);
+    return;
+  }
+  auto* running = std::get_if<Running>(&job->state);
+  if (running != nullptr && running->stopping == Stopping::No) {
+    running->stopping = Stopping::Preempted;
+    pending_.push_back(PreemptJob{id});
+  }
 }
 
 std::string Scheduler::why_invalid(const Proposal& proposal) const {
@@ -125,11 +145,13 @@ std::string Scheduler::why_invalid(const Proposal& proposal) const {
 void Scheduler::start(const Proposal& proposal, Time now) {
   Job& job = *jobs_.find(proposal.job);
   queue_.erase(job);
+  policy_->left(job, needs(job));
   --waiting_;
   running_.insert(job.id);
   ++job.attempt;
   devices_.lease(job.id, needs(job), proposal.devices);
   job.state = Starting{proposal.devices, now};
+  policy_->started(job, needs(job), now);
   pending_.push_back(StartJob{job.id, job.attempt, proposal.devices});
 }
 

@@ -26,6 +26,11 @@ bool named(const DeviceSpec& spec, const std::vector<std::string>& names) {
   });
 }
 
+/// A thousandth of the device's memory.
+std::int64_t thousandth(const DeviceSlot& slot) {
+  return std::max<std::int64_t>(slot.spec.memory.count / kWholeShare, 1);
+}
+
 /// A device's neighbourhoods, from the nearest outwards; devices of equal key are neighbours.
 std::tuple<int, int, int> neighbourhood(const Locality& at, int level) {
   switch (level) {
@@ -53,8 +58,38 @@ bool better(const Candidate& a, const Candidate& b) {
   return std::tuple(!a.preferred, a.score, a.id) < std::tuple(!b.preferred, b.score, b.id);
 }
 
+/// How much of the device, in thousandths, is free.
+std::int64_t free_part(const DeviceSlot& slot) {
+  std::int64_t share = kWholeShare;
+  Bytes memory = slot.spec.memory - slot.foreign;
+  for (const DeviceLease& lease : slot.leases) {
+    share -= lease.alone ? kWholeShare : lease.share;
+    memory -= lease.memory;
+  }
+  if (slot.spec.memory > Bytes{}) {
+    share = std::min(share, memory.count / thousandth(slot));
+  }
+  return std::max<std::int64_t>(share, 0);
+}
+
+/// What the job would take of the device, in thousandths.
+std::int64_t part_of(const Needs& needs, const DeviceSlot& slot) {
+  if (needs.alone()) {
+    return kWholeShare;
+  }
+  const std::int64_t memory =
+      slot.spec.memory > Bytes{} ? needs.memory.count / thousandth(slot) : 0;
+  return std::max<std::int64_t>(needs.share, memory);
+}
+
+/// How much of what is free the next job cannot be expected to use, if jobs of every size up to a
+/// whole device are equally likely: free × P(size > free). After fragmentation gradient descent
+/// (Weng et al., ATC '23), with that plain guess in the place of a known mix of jobs.
+std::int64_t fragment(std::int64_t free) { return free * (kWholeShare - free); }
+
 /// `free_neighbours`: how many of the candidates share the device's island.
-std::int64_t score(const DeviceSlot& slot, Placement placement, std::int64_t free_neighbours) {
+std::int64_t score(const DeviceSlot& slot, const Needs& needs, Placement placement,
+                   std::int64_t free_neighbours) {
   const auto loaded = static_cast<std::int64_t>(slot.leases.size());
   switch (placement) {
     case Placement::Pack:
@@ -65,22 +100,38 @@ std::int64_t score(const DeviceSlot& slot, Placement placement, std::int64_t fre
     case Placement::LeastLoaded:
       return loaded;
     case Placement::BestFit: {
+      if (slot.spec.memory == Bytes{}) {
+        return free_part(slot);
+      }
       Bytes left = slot.spec.memory - slot.foreign;
       for (const DeviceLease& lease : slot.leases) {
         left -= lease.held();
       }
       return left.count;
     }
+    case Placement::Fgd: {
+      const std::int64_t free = free_part(slot);
+      return fragment(std::max<std::int64_t>(free - part_of(needs, slot), 0)) - fragment(free);
+    }
   }
   return 0;
 }
 
+/// The job wants devices for itself and does not care which.
+bool any_whole_device(const Needs& needs) {
+  return needs.alone() && needs.model.empty() && needs.only.empty() && needs.exclude.empty() &&
+         needs.prefer.empty();
+}
+
 /// Several devices: the smallest neighbourhood that holds enough of them, nearest level first.
-std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t count,
-                                  std::span<const DeviceSlot> slots) {
+/// Nothing where that would be several machines although one could hold the job.
+std::optional<std::vector<DeviceId>> choose_near(std::vector<Candidate> candidates,
+                                                 std::size_t count, std::size_t largest_node,
+                                                 std::span<const DeviceSlot> slots) {
   std::sort(candidates.begin(), candidates.end(), better);
   std::vector<Candidate> chosen;
-  for (int level = 0; level < kNeighbourhoodLevels && chosen.empty(); ++level) {
+  const int levels = count <= largest_node ? kNeighbourhoodLevels - 1 : kNeighbourhoodLevels;
+  for (int level = 0; level < levels && chosen.empty(); ++level) {
     std::map<std::tuple<int, int, int>, std::vector<Candidate>> groups;
     for (const Candidate& candidate : candidates) {
       groups[neighbourhood(slots[candidate.id.value].spec.locality, level)].push_back(candidate);
@@ -90,6 +141,9 @@ std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t
         chosen = group;
       }
     }
+  }
+  if (chosen.empty()) {
+    return std::nullopt;
   }
   chosen.resize(count);
   std::vector<DeviceId> ids;
@@ -103,40 +157,47 @@ std::vector<DeviceId> choose_near(std::vector<Candidate> candidates, std::size_t
 
 }  // namespace
 
-std::string_view placement_name(Placement placement) {
-  switch (placement) {
-    case Placement::Pack:
-      return "pack";
-    case Placement::BestFit:
-      return "bestfit";
-    case Placement::LeastLoaded:
-      return "leastloaded";
-    case Placement::Spread:
-      return "spread";
-  }
-  return "";
+std::vector<std::string_view> placement_names() {
+  return {"pack", "bestfit", "leastloaded", "spread", "fgd"};  // in the order of the enumerators
 }
 
-std::optional<Placement> placement_named(std::string_view name) {
-  for (const Placement known :
-       {Placement::Pack, Placement::BestFit, Placement::LeastLoaded, Placement::Spread}) {
-    if (name == placement_name(known)) {
-      return known;
-    }
+std::string_view placement_name(Placement placement) {
+  return placement_names()[static_cast<std::size_t>(placement)];
+}
+
+Result<Placement> parse_placement(std::string_view name) {
+  const std::vector<std::string_view> names = placement_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    return fail(ErrorCode::Usage, fmt::format("there is no placement '{}': choose one of {}", name,
+                                              fmt::join(names, ", ")));
   }
-  return std::nullopt;
+  return static_cast<Placement>(found - names.begin());
 }
 
 DeviceId DeviceTable::add(DeviceSpec spec) {
   slots_.push_back({std::move(spec), DeviceHealth::Ok, {}, false, {}});
   ++freed_;
-  return DeviceId{static_cast<std::uint32_t>(slots_.size() - 1)};
+  const DeviceId id{static_cast<std::uint32_t>(slots_.size() - 1)};
+  idle_.add(slots_.back().spec.locality);
+  ++serving_;
+  ++present_;
+  refresh(id);
+  return id;
 }
 
 void DeviceTable::set_health(DeviceId id, DeviceHealth health) {
-  slots_[id.value].health = health;
+  DeviceSlot& slot = slots_[id.value];
+  present_ += (health != DeviceHealth::Removed ? 1U : 0U);
+  present_ -= (slot.health != DeviceHealth::Removed ? 1U : 0U);
+  serving_ += (health == DeviceHealth::Ok && !slot.taken ? 1U : 0U);
+  serving_ -= (slot.health == DeviceHealth::Ok && !slot.taken ? 1U : 0U);
+  slot.health = health;
   ++freed_;
+  refresh(id);
 }
+
+void DeviceTable::refresh(DeviceId id) { idle_.set_idle(id, fits(id, Needs{})); }
 
 void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
   DeviceSlot& slot = slots_[id.value];
@@ -144,6 +205,7 @@ void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
     ++freed_;
   }
   slot.foreign = foreign;
+  refresh(id);
 }
 
 void DeviceTable::set_taken(DeviceId id, bool taken) {
@@ -151,7 +213,10 @@ void DeviceTable::set_taken(DeviceId id, bool taken) {
   if (slot.taken && !taken) {
     ++freed_;
   }
+  serving_ += (slot.health == DeviceHealth::Ok && !taken ? 1U : 0U);
+  serving_ -= (slot.health == DeviceHealth::Ok && !slot.taken ? 1U : 0U);
   slot.taken = taken;
+  refresh(id);
 }
 
 bool DeviceTable::matches(const DeviceSlot& slot, const Needs& needs) const {
@@ -227,6 +292,11 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   if (needs.gpus == 0) {
     return cpu_free() ? std::optional(std::vector<DeviceId>{}) : std::nullopt;
   }
+  if (any_whole_device(needs) && avoid.empty() && idle_.flat() &&
+      needs.gpus <= idle_.largest_node() && placement != Placement::BestFit &&
+      placement != Placement::Fgd) {
+    return place_whole(needs.gpus, placement);
+  }
   std::vector<Candidate> candidates;
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
     const DeviceId id{i};
@@ -246,16 +316,32 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   for (Candidate& candidate : candidates) {
     const DeviceSlot& slot = slots_[candidate.id.value];
     const auto island = free_in_island.find(neighbourhood(slot.spec.locality, 0));
-    candidate.score = score(slot, placement, island == free_in_island.end() ? 0 : island->second);
+    candidate.score =
+        score(slot, needs, placement, island == free_in_island.end() ? 0 : island->second);
   }
   if (needs.gpus == 1) {
     return std::vector{std::min_element(candidates.begin(), candidates.end(), better)->id};
   }
-  return choose_near(std::move(candidates), needs.gpus, slots_);
+  return choose_near(std::move(candidates), needs.gpus, idle_.largest_node(), slots_);
+}
+
+/// What place() finds for whole devices of one machine, without a look at each of them.
+std::optional<std::vector<DeviceId>> DeviceTable::place_whole(std::uint32_t count,
+                                                              Placement placement) const {
+  using Choice = IdleIndex::Choice;
+  Choice choice = Choice::Fullest;  // several are always placed so: see choose_near()
+  if (count == 1 && placement != Placement::Pack) {
+    choice = placement == Placement::Spread ? Choice::Emptiest : Choice::First;
+  }
+  const int node = idle_.choose_node(count, choice);
+  if (node < 0) {
+    return std::nullopt;
+  }
+  return idle_.take(node, count);
 }
 
 std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
-  if (needs.gpus == 0) {
+  if (needs.gpus == 0 || (any_whole_device(needs) && needs.gpus <= present_)) {
     return std::nullopt;
   }
   std::size_t matching = 0;
@@ -287,6 +373,7 @@ void DeviceTable::lease(JobId job, const Needs& needs, std::span<const DeviceId>
   }
   for (const DeviceId id : devices) {
     slots_[id.value].leases.push_back({job, needs.memory, needs.share, needs.alone(), needs.mps});
+    idle_.set_idle(id, false);
   }
 }
 
@@ -303,6 +390,9 @@ void DeviceTable::release(JobId job, std::span<const DeviceId> devices) {
                                    [&](const DeviceLease& lease) { return lease.job == job; });
     BERTH_CHECK(held != leases.end());
     leases.erase(held);
+    if (leases.empty()) {
+      refresh(id);
+    }
   }
 }
 

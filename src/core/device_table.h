@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "core/device.h"
+#include "core/idle_index.h"
 #include "core/needs.h"
 
 namespace berth {
@@ -40,11 +42,13 @@ enum class Placement : std::uint8_t {
   BestFit,      // where the least memory is left over
   LeastLoaded,  // where the fewest jobs run
   Spread,       // where the most others are free
+  Fgd,          // where the least is left over that nobody can use
 };
 
-/// `pack`, `bestfit`, `leastloaded` or `spread`.
+/// As `--placement` names them.
+std::vector<std::string_view> placement_names();
 std::string_view placement_name(Placement placement);
-std::optional<Placement> placement_named(std::string_view name);
+Result<Placement> parse_placement(std::string_view name);
 
 class DeviceTable {
  public:
@@ -81,6 +85,9 @@ class DeviceTable {
   /// An error when no state of the leases would ever let this job start.
   std::optional<std::string> impossible(const Needs& needs) const;
 
+  /// How many devices may take jobs, busy or not.
+  std::size_t serving() const { return serving_; }
+
   bool cpu_free() const { return cpu_used_ < limits_.cpu_slots; }
   std::uint32_t cpu_slots() const { return limits_.cpu_slots; }
 
@@ -95,9 +102,15 @@ class DeviceTable {
 
  private:
   bool matches(const DeviceSlot& slot, const Needs& needs) const;
+  std::optional<std::vector<DeviceId>> place_whole(std::uint32_t count, Placement placement) const;
+  /// Something about the device has changed: brings what is counted up to date.
+  void refresh(DeviceId id);
 
   Limits limits_;
   std::vector<DeviceSlot> slots_;
+  std::size_t serving_ = 0;
+  std::size_t present_ = 0;  // all but those that were removed
+  IdleIndex idle_;
   std::uint32_t cpu_used_ = 0;
   std::uint64_t freed_ = 1;
 };

@@ -75,6 +75,8 @@ void Scheduler::copy_waiting(Scheduler& copy, std::size_t most, Time now) const 
     const Job& job = *jobs_.find(id);
     Restore restore{id, {}, job.submitted, 0, std::nullopt};
     restore.spec.needs = needs(job);
+    restore.spec.owner = job.owner;
+    restore.spec.weight = job.weight;
     restore.spec.priority = job.priority;
     restore.spec.expected = job.expected;
     restore.spec.limit = job.limit;
@@ -113,6 +115,8 @@ std::map<JobId, Time> Scheduler::forecast(std::unique_ptr<Policy> policy, Durati
     const Time end = add_saturating(state.since, length_of(job, guess));
     Restore restore{job.id, {}, job.submitted, 1, std::move(state)};
     restore.spec.needs = needs(job);
+    restore.spec.owner = job.owner;
+    restore.spec.weight = job.weight;
     restore.spec.expected = job.expected;
     restore.spec.limit = job.limit;
     copy.apply(restore, now);

@@ -1,5 +1,7 @@
 #include "core/job.h"
 
+#include <algorithm>
+
 namespace berth {
 namespace {
 
@@ -12,6 +14,10 @@ struct StateName {
 };
 
 }  // namespace
+
+Duration Job::expected_left() const {
+  return expected == kForever ? kForever : std::max(expected - done, Duration{});
+}
 
 const std::vector<DeviceId>* Job::lease() const {
   if (const auto* starting = std::get_if<Starting>(&state)) {

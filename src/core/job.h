@@ -56,6 +56,8 @@ struct JobSpec {
   RetryRule retry;
   std::vector<Dependency> after;
   bool held = false;
+  OwnerId owner;
+  std::uint16_t weight = 1;  // of the owner's claim beside other owners; at least 1
 };
 
 inline constexpr std::int32_t kMostPriority = 1'000'000;  // and -kMostPriority the least
@@ -77,7 +79,8 @@ enum class Stopping : std::uint8_t {
   No,
   Cancelled,
   TimeLimit,
-  Memory,  // it uses more than it claimed, on a device that others share
+  Memory,     // it uses more than it claimed, on a device that others share
+  Preempted,  // others are to have its devices
 };
 
 /// Has devices, but nobody has said yet that its process exists.
@@ -121,12 +124,17 @@ struct Job {
   Rank rank = 0;
   Time timer = kNever;  // when the scheduler must look at this job again
   std::uint16_t attempt = 0;
-  std::uint8_t memory_retries = 0;   // attempts that ran out of memory and were made again
+  std::uint8_t memory_retries = 0;  // attempts that ran out of memory and were made again
+  std::uint16_t weight = 1;
+  OwnerId owner;
   std::unique_ptr<RetryRule> retry;  // absent: never
+  Duration done{};                   // of its work, before it was last preempted
 
   bool waiting() const {
     return std::holds_alternative<Held>(state) || std::holds_alternative<Queued>(state);
   }
+  /// How much longer it is expected to run from its next start on; kForever where nobody can tell.
+  Duration expected_left() const;
   /// Its devices while it holds a lease, else nullptr.
   const std::vector<DeviceId>* lease() const;
 };

@@ -1,6 +1,9 @@
 // Policy: decides which waiting job starts next. A policy sees a read-only View and makes
 // proposals; the scheduler checks each one and applies it before it asks again. It has no clock and
 // no I/O, and what it knows of a job's length is an estimate, never the truth.
+//
+// A policy may keep books of its own (who has used how much, what runs until when): it is told of
+// every job that joins or leaves the queue and that gets or gives back devices, in that order.
 #pragma once
 
 #include <optional>
@@ -52,8 +55,24 @@ class Policy {
 
   virtual std::string_view name() const = 0;
 
+  /// Whether it takes running jobs off their devices. A driver that cannot keep the work that such
+  /// a job has done must refuse the policy.
+  virtual bool preempts() const { return false; }
+
+  /// Whether it chooses between owners: their jobs then have buckets of their own in the queue.
+  virtual bool by_owner() const { return false; }
+
   /// The job's place in the queue; asked when it joins, and kept while it waits there.
-  virtual Rank rank(const Job& job) const = 0;
+  virtual Rank rank(const Job& job, const Needs& needs) = 0;
+
+  virtual void joined(const Job&, const Needs&) {}
+  virtual void left(const Job&, const Needs&) {}
+  virtual void started(const Job&, const Needs&, Time /*now*/) {}
+  virtual void stopped(const Job&, const Needs&, Time /*now*/) {}
+
+  /// Running jobs to put back into the queue, their work kept. Asked once before the starts; their
+  /// devices are free only when the driver says so.
+  virtual std::vector<JobId> preempt(const View&) { return {}; }
 
   /// The next start, or nothing. Called again after each start until it returns nothing.
   virtual std::optional<Proposal> propose(const View& view) = 0;

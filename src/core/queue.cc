@@ -4,11 +4,11 @@
 
 namespace berth {
 
-ShapeId Queue::intern(const Needs& needs) {
+ShapeId Queue::intern(const Needs& needs, OwnerId owner) {
   const auto [found, added] =
-      shapes_.try_emplace(needs, ShapeId{static_cast<std::uint32_t>(buckets_.size())});
+      shapes_.try_emplace({needs, owner}, ShapeId{static_cast<std::uint32_t>(buckets_.size())});
   if (added) {
-    buckets_.push_back({needs, {}, 0});
+    buckets_.push_back({needs, owner, {}, 0});
   }
   return found->second;
 }

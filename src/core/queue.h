@@ -22,15 +22,16 @@ struct QueueKey {
 /// The waiting jobs of one shape, in order. Never empty while the queue lists it.
 struct Bucket {
   Needs needs;
+  OwnerId owner;  // where the policy tells owners apart
   std::set<QueueKey> jobs;
   std::uint64_t blocked_at = 0;  // DeviceTable::freed() when it was last seen not to fit
 };
 
 class Queue {
  public:
-  /// The shape of these needs; equal needs have equal shapes. Shapes are never dropped: there are
-  /// about as many as kinds of job.
-  ShapeId intern(const Needs& needs);
+  /// The shape of these needs of this owner; what is equal has equal shapes. Shapes are never
+  /// dropped: there are about as many as kinds of job.
+  ShapeId intern(const Needs& needs, OwnerId owner = {});
   const Needs& needs(ShapeId shape) const { return buckets_[shape.value].needs; }
 
   void insert(const Job& job);
@@ -55,7 +56,7 @@ class Queue {
 
  private:
   mutable std::vector<Bucket> buckets_;  // mutable: blocked_at is a cache
-  std::map<Needs, ShapeId> shapes_;
+  std::map<std::pair<Needs, OwnerId>, ShapeId> shapes_;
   std::set<Head> heads_;
   std::size_t size_ = 0;
 };

@@ -152,6 +152,7 @@ void Scheduler::apply(const Restore& command, Time now) {
     job.state = Running{command.running->devices, command.running->since};
     await_limit(job, command.running->since, now);
   }
+  policy_->started(job, needs(job), command.running->since);
   if (command.running->stopping != Stopping::No) {
     // Whether it has heard of it nobody knows.
     ask_to_stop(job, command.running->stopping, now);
@@ -168,13 +169,15 @@ Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {
 }
 
 void Scheduler::set_spec(Job& job, const JobSpec& spec) {
-  job.shape = queue_.intern(spec.needs);
+  job.shape = queue_.intern(spec.needs, policy_->by_owner() ? spec.owner : OwnerId{});
   job.priority = spec.priority;
   job.expected = spec.expected;
   job.limit = spec.limit;
   job.warn_before = spec.warn_before;
   job.retry = spec.retry.most > 0 || spec.retry.when_lost ? std::make_unique<RetryRule>(spec.retry)
                                                           : nullptr;
+  job.owner = spec.owner;
+  job.weight = std::max<std::uint16_t>(spec.weight, 1);
 }
 
 /// The first state of a job that has no devices.
@@ -294,6 +297,21 @@ void Scheduler::apply(const JobExited& fact, Time now) {
   }
 }
 
+void Scheduler::apply(const JobPreempted& fact, Time now) {
+  Job* job = jobs_.find(fact.job);
+  BERTH_CHECK(job != nullptr);
+  const auto* running = std::get_if<Running>(&job->state);
+  BERTH_CHECK(running != nullptr && running->stopping == Stopping::Preempted);
+  const Duration ran = now - running->since;
+  release_devices(*job, now);
+  job->done += ran;
+  ++waiting_;
+  --job->attempt;
+  job->state = Queued{};
+  set_timer(*job, kNever);
+  enter_queue(*job, now);
+}
+
 void Scheduler::apply(const JobLost& fact, Time now) {
   Job* job = jobs_.find(fact.job);
   BERTH_CHECK(job != nullptr && job->lease() != nullptr);
@@ -308,11 +326,10 @@ void Scheduler::apply(const StartRefused& fact, Time now) {
   const auto* starting = std::get_if<Starting>(&job->state);
   BERTH_CHECK(starting != nullptr);
   const bool cancelled = starting->stopping != Stopping::No;
-  devices_.release(job->id, starting->devices);
+  release_devices(*job, now);
   for (const DeviceId device : fact.taken) {
     devices_.set_taken(device, true);
   }
-  running_.erase(job->id);
   ++waiting_;
   --job->attempt;
   job->state = Queued{};
@@ -334,8 +351,9 @@ void Scheduler::enter_queue(Job& job, Time now) {
     set_timer(job, queued.not_before);
   } else if (queued.unmet == 0) {
     set_timer(job, kNever);
-    job.rank = policy_->rank(job);
+    job.rank = policy_->rank(job, needs(job));
     queue_.insert(job);
+    policy_->joined(job, needs(job));
   }
 }
 
@@ -343,6 +361,7 @@ void Scheduler::leave_queue(Job& job) {
   set_timer(job, kNever);
   if (queue_.contains(job)) {
     queue_.erase(job);
+    policy_->left(job, needs(job));
   }
 }
 
@@ -350,7 +369,7 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
   Stopping& stopping = std::holds_alternative<Starting>(job.state)
                            ? std::get<Starting>(job.state).stopping
                            : std::get<Running>(job.state).stopping;
-  if (stopping == Stopping::No) {
+  if (stopping == Stopping::No || stopping == Stopping::Preempted) {
     stopping = why;
     pending_.push_back(StopJob{job.id, StopJob::How::Ask});
     set_timer(job, add_saturating(now, config_.grace));
@@ -360,10 +379,15 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
   }
 }
 
-void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
-                            Time now) {
+void Scheduler::release_devices(Job& job, Time now) {
   devices_.release(job.id, *job.lease());
   running_.erase(job.id);
+  policy_->stopped(job, needs(job), now);
+}
+
+void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
+                            Time now) {
+  release_devices(job, now);
   if (attempt.outcome == Outcome::Oom && make_room(job, memory.value_or(MemoryEnd{}))) {
     ++job.memory_retries;
     requeue(job, attempt, now, now);
@@ -378,6 +402,7 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
 
 void Scheduler::requeue(Job& job, const Ended& attempt, Time not_before, Time now) {
   pending_.push_back(JobRequeued{job.id, job.attempt, attempt, not_before});
+  job.done = {};
   ++waiting_;
   job.state = Queued{not_before, 0};
   set_timer(job, kNever);
@@ -428,49 +453,6 @@ void Scheduler::forget(JobId id) {
   const Job* job = jobs_.find(id);
   BERTH_CHECK(job != nullptr && std::holds_alternative<Ended>(job->state));
   jobs_.erase(id);
-}
-
-// --- timers
-
-void Scheduler::set_timer(Job& job, Time when) {
-  if (job.timer == when) {
-    return;
-  }
-  if (job.timer != kNever) {
-    timers_.erase({job.timer, job.id});
-  }
-  job.timer = when;
-  if (when != kNever) {
-    timers_.insert({when, job.id});
-  }
-}
-
-void Scheduler::on_timer(Job& job, Time now) {
-  set_timer(job, kNever);
-  if (std::holds_alternative<Queued>(job.state)) {
-    enter_queue(job, now);
-    return;
-  }
-  const auto* running = std::get_if<Running>(&job.state);
-  if (running != nullptr && running->stopping == Stopping::No &&
-      now < add_saturating(running->since, job.limit)) {
-    pending_.push_back(WarnJob{job.id});
-    set_timer(job, add_saturating(running->since, job.limit));
-    return;
-  }
-  // Its time limit, or, when it has been asked to stop already, the end of the grace.
-  ask_to_stop(job, Stopping::TimeLimit, now);
-}
-
-/// Wakes for the warning, if that is still to come, or else for the limit itself.
-void Scheduler::await_limit(Job& job, Time since, Time now) {
-  const Time limit = add_saturating(since, job.limit);
-  const Time warning = limit == kNever ? kNever : limit - job.warn_before;
-  set_timer(job, job.warn_before > Duration{} && warning > now ? warning : limit);
-}
-
-Time Scheduler::wake_at() const {
-  return timers_.empty() ? policy_wake_ : std::min(policy_wake_, timers_.begin()->first);
 }
 
 }  // namespace berth

@@ -74,6 +74,10 @@ struct JobExited {
   bool started = true;
   std::optional<MemoryEnd> memory = {};  // it failed because it got no more GPU memory
 };
+/// A job has left its devices as PreemptJob asked, and its work is kept.
+struct JobPreempted {
+  JobId job;
+};
 /// An attempt is over, and how it ended cannot be known.
 struct JobLost {
   JobId job;
@@ -119,6 +123,10 @@ struct StopJob {
   JobId job;
   How how;
 };
+/// Take the job off its devices and keep its work; it goes on later, as the same attempt.
+struct PreemptJob {
+  JobId job;
+};
 /// The job's time is nearly over: send it the signal that it asked for.
 struct WarnJob {
   JobId job;
@@ -135,7 +143,7 @@ struct JobRequeued {
   Time not_before;
 };
 
-using Action = std::variant<StartJob, StopJob, WarnJob, JobEnded, JobRequeued>;
+using Action = std::variant<StartJob, StopJob, WarnJob, JobEnded, JobRequeued, PreemptJob>;
 
 class Scheduler {
  public:
@@ -166,6 +174,7 @@ class Scheduler {
 
   void apply(const JobStarted& fact, Time now);
   void apply(const JobExited& fact, Time now);
+  void apply(const JobPreempted& fact, Time now);
   void apply(const JobLost& fact, Time now);
   void apply(const DeviceChanged& fact) { devices_.set_health(fact.device, fact.health); }
   void apply(const ForeignUse& fact) { devices_.set_foreign(fact.device, fact.memory); }
@@ -221,6 +230,7 @@ class Scheduler {
   void enter_queue(Job& job, Time now);
   void leave_queue(Job& job);
   void ask_to_stop(Job& job, Stopping why, Time now);
+  void release_devices(Job& job, Time now);
   void end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
                    Time now);
   bool make_room(Job& job, const MemoryEnd& end);
@@ -233,6 +243,7 @@ class Scheduler {
 
   // Decisions (decide.cc).
   void start_jobs(Time now);
+  void ask_to_preempt(JobId id);
   std::string why_invalid(const Proposal& proposal) const;
   void start(const Proposal& proposal, Time now);
   void copy_waiting(Scheduler& copy, std::size_t most, Time now) const;

@@ -112,6 +112,7 @@ class Daemon {
   void record(const WarnJob& action, Time at);
   void record(const JobRequeued& action, Time at);
   void record(const JobEnded& action, Time at);
+  static void record(const PreemptJob&, Time) {}  // no policy that preempts is let in
   Ending ending_of(const Ended& ended, JobId job) const;
   ShimLaunch launch_for(const StartJob& action, const JobRecord& job,
                         const StoredAttempt& attempt) const;

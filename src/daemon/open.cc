@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
 #include "base/failpoint.h"
 #include "core/recipe.h"
@@ -116,7 +115,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   if (Result<void> set = set_clock(); !set) {
     return set;
   }
-  Result<std::unique_ptr<Policy>> policy = make_policy(options.policy);
+  Result<std::unique_ptr<Policy>> policy = make_live_policy(options.policy);
   if (!policy) {
     return Failure(policy.error());
   }

@@ -1,29 +1,15 @@
+// First come, first served. Ranks are equal, so ids decide, which grow with every submission.
+#include "policy/in_order.h"
 #include "policy/policies.h"
 
 namespace berth {
-namespace {
 
-class Fifo final : public Policy {
- public:
-  std::string_view name() const override { return "fifo"; }
+const Order kFifoOrder{"fifo", [](const Job&, const Needs&) -> Rank { return 0; }};
 
-  Rank rank(const Job&) const override { return 0; }  // equals go by id
+std::unique_ptr<Policy> make_in_order(const Order& order) {
+  return std::make_unique<InOrder>(order);
+}
 
-  std::optional<Proposal> propose(const View& view) override {
-    if (view.queue().heads().empty()) {
-      return std::nullopt;
-    }
-    const Queue::Head& head = *view.queue().heads().begin();
-    auto devices = view.place(head.shape, {});
-    if (!devices) {
-      return std::nullopt;
-    }
-    return Proposal{head.first.job, std::move(*devices)};
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Policy> make_fifo() { return std::make_unique<Fifo>(); }
+std::unique_ptr<Policy> make_fifo() { return make_in_order(kFifoOrder); }
 
 }  // namespace berth

@@ -1,6 +1,10 @@
 // The policies by name. Each is one file; this header is all that drivers need.
+//
+// A name is an order (`fifo`, `sjf`, …), by itself or with rules joined by `+`: `sjf+easy`
+// backfills behind the first in that order. docs/policies.md says what each of them does.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,19 +15,46 @@
 
 namespace berth {
 
-/// First come, first served: nothing overtakes a job that does not fit yet.
-std::unique_ptr<Policy> make_fifo();
-
 struct PriorityOptions {
   Duration aging = std::chrono::hours(1);     // of waiting that outweighs one step of priority
   Duration patience = std::chrono::hours(1);  // after which devices are collected for a blocked job
   Duration together = std::chrono::minutes(1);  // jobs that came within it may change places
 };
 
+/// What a device draws, in watts.
+struct DevicePower {
+  double idle = 50;
+  double busy = 300;
+};
+
+struct PowerOptions {
+  std::vector<DevicePower> devices;  // by DeviceId; those that are not here draw nothing
+  double budget = std::numeric_limits<double>::infinity();  // watts, for all together
+};
+
+struct PolicyOptions {
+  PriorityOptions priority;
+  std::uint64_t seed = 1;                            // lottery: of the draws
+  Duration slice = std::chrono::minutes(10);         // rr: how long a turn is
+  Duration half_life = std::chrono::hours(24);       // fair: after which use counts half
+  PowerOptions power;                                // energy
+  Duration las_first = std::chrono::seconds(3250);   // las: GPU time until the first demotion
+  Duration las_second = std::chrono::seconds(7200);  // and until the second
+};
+
+/// First come, first served: nothing overtakes a job that does not fit yet.
+std::unique_ptr<Policy> make_fifo();
+
 /// The default: priority with aging, and backfilling that does not delay the first blocked job.
 std::unique_ptr<Policy> make_priority(PriorityOptions options = {});
 
-Result<std::unique_ptr<Policy>> make_policy(std::string_view name);
+/// What may stand before a `+`, by itself or not.
 std::vector<std::string_view> policy_names();
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name,
+                                            const PolicyOptions& options = {});
+
+/// For drivers that run real jobs, whose work cannot be kept: policies that preempt are refused.
+std::vector<std::string_view> live_policy_names();
+Result<std::unique_ptr<Policy>> make_live_policy(std::string_view name);
 
 }  // namespace berth

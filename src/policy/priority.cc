@@ -29,7 +29,7 @@ class Priority final : public Policy {
 
   std::string_view name() const override { return "priority"; }
 
-  Rank rank(const Job& job) const override {
+  Rank rank(const Job& job, const Needs&) override {
     return job.submitted.time_since_epoch().count() + job.priority * options_.aging.count();
   }
 

@@ -19,7 +19,7 @@ constexpr std::size_t kErrorsShown = 10;
 }  // namespace
 
 Result<void> Run::prepare() {
-  auto policy = make_policy(options_.policy);
+  auto policy = make_live_policy(options_.policy);
   if (!policy) {
     return Failure(policy.error());
   }

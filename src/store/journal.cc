@@ -206,7 +206,7 @@ Restored restored(Decoder& in) {
     input.starting = in.number_up_to(1) == 1;
     Running running;
     running.stopping =
-        static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::Memory)));
+        static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::Preempted)));
     running.since = time(in);
     running.devices = devices(in);
     input.running = std::move(running);
@@ -225,7 +225,7 @@ Restarted restarted(Decoder& in) {
   if (!in.at_end()) {  // older entries end here
     Scheduler::Config& config = input.config;
     config.placement =
-        static_cast<Placement>(in.number_up_to(static_cast<std::uint64_t>(Placement::Spread)));
+        static_cast<Placement>(in.number_up_to(static_cast<std::uint64_t>(Placement::Fgd)));
     config.limits.buffer = Bytes{in.integer()};
     config.limits.cpu_slots =
         static_cast<std::uint32_t>(in.number_up_to(std::numeric_limits<std::uint32_t>::max()));

@@ -109,7 +109,7 @@ TEST(HttpClient, FollowsForAsLongAsItIsTold) {
         ++events;
         return true;
       },
-      std::chrono::milliseconds(30));
+      std::chrono::milliseconds(500));
   ASSERT_FALSE(followed.has_value());
   EXPECT_EQ(followed.error().code, ErrorCode::Timeout);
   EXPECT_EQ(events, 1);

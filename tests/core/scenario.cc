@@ -117,7 +117,7 @@ class Scenario {
         (key == "aging" ? priority_.aging : priority_.patience) = must(parse_duration(value));
       }
     } else if (verb == "placement") {
-      config_.placement = placement_named(words.at(1)).value();
+      config_.placement = must(parse_placement(words.at(1)));
     } else if (verb == "enforce") {
       config_.enforce_claims = true;
     } else if (verb == "grace") {
@@ -168,6 +168,8 @@ class Scenario {
       return scheduler().apply(Cancel{id(words.at(1))}, now_);
     } else if (verb == "edit") {
       return scheduler().apply(Edit{id(words.at(1)), spec_of(words)}, now_);
+    } else if (verb == "preempted") {
+      scheduler().apply(JobPreempted{id(words.at(1))}, now_);
     } else if (verb == "lost") {
       scheduler().apply(JobLost{id(words.at(1))}, now_);
     } else if (verb == "remove") {
@@ -350,6 +352,7 @@ class Scenario {
     return fmt::format("{} {}", stop.how == StopJob::How::Ask ? "stop" : "kill", name(stop.job));
   }
   std::string words_for(const WarnJob& warn) { return "warn " + name(warn.job); }
+  std::string words_for(const PreemptJob& preempt) { return "preempt " + name(preempt.job); }
   std::string words_for(const JobEnded& end) {
     return fmt::format("end {} {}", name(end.job), state_name(scheduler().find(end.job)->state));
   }

@@ -20,16 +20,10 @@ class RandomWorld {
  public:
   explicit RandomWorld(std::uint64_t seed) : random_(seed) {
     Scheduler::Config config;
-    config.placement = static_cast<Placement>(random_.below(4));
+    config.placement = static_cast<Placement>(random_.below(5));
     config.limits.cpu_slots = static_cast<std::uint32_t>(1 + random_.below(3));
     config.grace = seconds(random_.below(20));
-    const bool fifo = chance(4);
-    skips_ahead_ = !fifo;
-    scheduler_ = std::make_unique<Scheduler>(
-        fifo ? make_fifo()
-             : make_priority({.aging = seconds(random_.below(100)),
-                              .patience = seconds(random_.below(2000))}),
-        config);
+    scheduler_ = std::make_unique<Scheduler>(make_any_policy(), config);
     const std::uint64_t devices = 1 + random_.below(12);
     for (std::uint64_t i = 0; i < devices; ++i) {
       DeviceSpec spec;
@@ -55,6 +49,22 @@ class RandomWorld {
   }
 
  private:
+  std::unique_ptr<Policy> make_any_policy() {
+    if (chance(2)) {
+      return make_priority(
+          {.aging = seconds(random_.below(100)), .patience = seconds(random_.below(2000))});
+    }
+    static const std::set<std::string_view> kSkipping = {"lottery", "stride", "wfq",
+                                                         "fair",    "drf",    "energy"};
+    std::vector<std::string_view> names = policy_names();
+    names.insert(names.end(), {"f1+easy", "sjf+commit", "fifo+commit+backfill"});
+    const std::string_view name = names[random_.below(names.size())];
+    skips_ahead_ = kSkipping.contains(name);
+    PolicyOptions options;
+    options.slice = seconds(1 + random_.below(100));
+    return std::move(*make_policy(name, options));
+  }
+
   bool chance(std::uint64_t one_in) { return random_.below(one_in) == 0; }
 
   void input() {
@@ -149,6 +159,8 @@ class RandomWorld {
       spec.after.push_back({any(submitted_), static_cast<Dependency::When>(random_.below(3))});
     }
     spec.held = chance(12);
+    spec.owner = OwnerId{static_cast<std::uint32_t>(random_.below(4))};
+    spec.weight = static_cast<std::uint16_t>(1 + random_.below(3));
     command.count = static_cast<std::uint32_t>(chance(6) ? 1 + random_.below(5) : 1);
     if (const Result<JobId> first = scheduler_->apply(command, now_)) {
       for (std::uint32_t i = 0; i < command.count; ++i) {
@@ -199,8 +211,14 @@ class RandomWorld {
         if (!running_.contains(stop->job)) {
           return fmt::format("job {} is to be stopped, but does not run", stop->job.value);
         }
+      } else if (const auto* preempt = std::get_if<PreemptJob>(&action)) {
+        if (!running_.contains(preempt->job)) {
+          return fmt::format("job {} is to be preempted, but does not run", preempt->job.value);
+        }
+        leaving_.insert(preempt->job);
       }
     }
+    const bool room_made = put_back();
     for (const JobId job : just_started_) {
       // Some die before anyone saw them start.
       if (!chance(10)) {
@@ -215,13 +233,35 @@ class RandomWorld {
         return fmt::format("job {} lost an attempt", refusal.job.value);
       }
     }
-    if (!refused.empty()) {
+    if (!refused.empty() || room_made) {
       return step();
     }
     if (std::string broken = scheduler_->broken_invariant(now_); !broken.empty()) {
       return broken;
     }
     return idle_device();
+  }
+
+  /// Jobs that were asked to leave do so, sooner or later, if they have not ended by then.
+  bool put_back() {
+    bool any = false;
+    for (auto job = leaving_.begin(); job != leaving_.end();) {
+      const auto* running = std::get_if<Running>(&scheduler_->find(*job)->state);
+      const bool goes = running != nullptr && running->stopping == Stopping::Preempted;
+      if (goes && chance(4)) {
+        ++job;
+        continue;
+      }
+      if (goes) {
+        const std::uint16_t attempt = scheduler_->find(*job)->attempt;
+        scheduler_->apply(JobPreempted{*job}, now_);
+        EXPECT_EQ(scheduler_->find(*job)->attempt, attempt - 1);
+        running_.erase(*job);
+        any = true;
+      }
+      job = leaving_.erase(job);
+    }
+    return any;
   }
 
   /// Now and then another berth was faster: it has some of the devices that are this job's alone.
@@ -298,6 +338,7 @@ class RandomWorld {
   Time now_{};
   std::vector<JobId> submitted_;
   std::set<JobId> running_;
+  std::set<JobId> leaving_;
   std::set<JobId> ended_;
   std::vector<JobId> just_started_;
 };

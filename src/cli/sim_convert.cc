@@ -1,0 +1,54 @@
+// berth sim convert: a trace in the columns that berth writes.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "cli/args.h"
+#include "cli/commands.h"
+#include "cli/sim_options.h"
+
+namespace berth {
+
+int sim_convert_main(Words words) {
+  constexpr std::string_view kName = "berth sim convert";
+  std::vector<std::string> files;
+  TraceOptions options;
+  Args args("berth sim convert IN [OUT.csv] [options]",
+            "Reads a trace in any of the forms that berth sim knows and writes it as CSV with\n"
+            "the columns job_id, user, submit_s, duration_s, gpus, gpu_mem_mib, gpu_milli,\n"
+            "priority and status, to standard output if no file is named.");
+  args.positional("IN [OUT.csv]", "the trace, and where to write it", 1, 2,
+                  [&](std::string_view word) -> Result<void> {
+                    files.emplace_back(word);
+                    return {};
+                  });
+  args.value("--user", "NAME", "only the jobs of this user", options.user);
+  args.flag("--skip-bad", options.skip_bad, "leave rows out that make no sense");
+  args.example("berth sim convert lublin_256.swf lublin.csv");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report(kName, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<Trace> trace = read_trace(files[0], options);
+  if (!trace) {
+    return report(kName, trace.error());
+  }
+  if (trace->skipped > 0) {
+    fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kName, trace->skipped,
+               trace->first_skipped);
+  }
+  const std::string csv = to_csv(trace->workload);
+  if (files.size() == 1) {
+    std::fwrite(csv.data(), 1, csv.size(), stdout);
+    return 0;
+  }
+  const Result<void> written = write_file(files[1], csv);
+  return written ? 0 : report(kName, written.error());
+}
+
+}  // namespace berth

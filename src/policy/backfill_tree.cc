@@ -1,0 +1,97 @@
+#include "policy/backfill_tree.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace berth {
+
+void BackfillTree::update(Node& node) const {
+  node.least_amount = node.entry.amount;
+  node.least_length = node.entry.length;
+  for (const Link link : {node.left, node.right}) {
+    if (link != 0) {
+      node.least_amount = std::min(node.least_amount, nodes_[link].least_amount);
+      node.least_length = std::min(node.least_length, nodes_[link].least_length);
+    }
+  }
+}
+
+BackfillTree::Link BackfillTree::merge(Link a, Link b) {
+  if (a == 0 || b == 0) {
+    return a + b;
+  }
+  if (nodes_[a].weight > nodes_[b].weight) {
+    nodes_[a].right = merge(nodes_[a].right, b);
+    update(nodes_[a]);
+    return a;
+  }
+  nodes_[b].left = merge(a, nodes_[b].left);
+  update(nodes_[b]);
+  return b;
+}
+
+std::pair<BackfillTree::Link, BackfillTree::Link> BackfillTree::split(Link tree,
+                                                                      const QueueKey& key) {
+  if (tree == 0) {
+    return {0, 0};
+  }
+  Node& node = nodes_[tree];
+  if (node.entry.key < key) {
+    const auto [below, rest] = split(node.right, key);
+    node.right = below;
+    update(node);
+    return {tree, rest};
+  }
+  const auto [below, rest] = split(node.left, key);
+  node.left = rest;
+  update(node);
+  return {below, tree};
+}
+
+void BackfillTree::insert(const Entry& entry) {
+  Link link = static_cast<Link>(nodes_.size());
+  if (unused_.empty()) {
+    nodes_.emplace_back();
+  } else {
+    link = unused_.back();
+    unused_.pop_back();
+  }
+  nodes_[link] = {entry, entry.amount, entry.length, random_.next(), 0, 0};
+  const auto [below, rest] = split(root_, entry.key);
+  root_ = merge(merge(below, link), rest);
+}
+
+void BackfillTree::erase(const QueueKey& key) {
+  const auto [below, rest] = split(root_, key);
+  const auto [own, above] = split(rest, {key.rank, JobId{key.job.value + 1}});
+  BERTH_CHECK(own != 0);
+  unused_.push_back(own);
+  root_ = merge(below, above);
+}
+
+BackfillTree::Link BackfillTree::find(Link tree, const QueueKey& after, const Gap& gap) const {
+  if (tree == 0) {
+    return 0;
+  }
+  const Node& node = nodes_[tree];
+  if (!gap.takes(node.least_amount, node.least_length)) {
+    return 0;
+  }
+  if (after < node.entry.key) {
+    if (const Link found = find(node.left, after, gap); found != 0) {
+      return found;
+    }
+    if (gap.takes(node.entry.amount, node.entry.length)) {
+      return tree;
+    }
+  }
+  return find(node.right, after, gap);
+}
+
+const BackfillTree::Entry* BackfillTree::first(const QueueKey& after, const Gap& gap) const {
+  const Link found = find(root_, after, gap);
+  return found == 0 ? nullptr : &nodes_[found].entry;
+}
+
+}  // namespace berth

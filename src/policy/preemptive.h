@@ -1,0 +1,79 @@
+// Preemptive: what policies that stop running jobs have in common. At each decision all jobs, those
+// that run and those that wait, stand in one order. Going through it, each gets what it needs if
+// that is still there and is passed over if not; running jobs that get nothing are put back.
+//
+// The order of waiting jobs is the queue's own. Running ones are few (no more than the devices can
+// take), so they are ranked anew each time; of the waiting ones only the first of each bucket is
+// looked at, and the next when that one starts.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "core/policy.h"
+#include "policy/pool.h"
+
+namespace berth {
+
+class Preemptive : public Policy {
+ public:
+  bool preempts() const final { return true; }
+
+  void started(const Job& job, const Needs& needs, Time now) final;
+  void stopped(const Job& job, const Needs& needs, Time now) final;
+  std::vector<JobId> preempt(const View& view) final;
+  std::optional<Proposal> propose(const View& view) final;
+  Time next_look(const View& view) const final;
+
+ protected:
+  struct Runner {
+    Rank rank = 0;
+    JobId job;
+    Amount amount = 0;
+    std::uint32_t gpus = 0;
+    std::uint32_t level = 0;  // see turns.h, also for `moved` and `place`
+    Time since;
+    Duration left{};  // expected, at `since`
+    Duration done{};  // before `since`
+    Time moved = kNever;
+    Rank place = 0;
+  };
+
+  /// Gives a job that has just started its place among those that run.
+  virtual void admit(Runner&, const Job&, const Needs&) {}
+  /// Its rank now, to be compared with the ranks of waiting jobs.
+  virtual Rank rank_now(Runner& runner, Time now) = 0;
+  /// When the order of running jobs changes by itself.
+  virtual Time next_change() const { return kNever; }
+  /// A job has left its devices; if it goes back to the queue, rank() is asked next.
+  virtual void put_back(const Runner&) {}
+
+  const std::vector<Runner>& runners() const { return runners_; }
+  Time decided_at() const { return decided_at_; }
+
+ private:
+  struct Candidate {
+    QueueKey key;
+    ShapeId shape;
+    std::set<QueueKey>::const_iterator at;
+  };
+  struct Planned {
+    JobId job;
+    ShapeId shape;
+  };
+  void rank_runners(Time now);
+  void advance(const View& view, const Candidate& candidate);
+  std::vector<JobId> plan(const View& view);
+
+  std::vector<Runner> runners_;  // in order of rank at the last decision, new ones at the end
+  std::vector<Planned> planned_;
+  std::vector<Candidate> later_;  // a heap: the next jobs of buckets whose first ones start
+  Time decided_at_ = kNever;
+  bool making_room_ = false;  // jobs were asked to leave at this decision
+  /// Shapes for which there was room in the pool, but no devices that fit. Stopping others does not
+  /// help them: they wait until a job ends.
+  std::set<ShapeId> misfits_;
+  bool new_misfit_ = false;
+};
+
+}  // namespace berth

@@ -1,0 +1,38 @@
+// RunningEnds: the running jobs by the time at which they are expected to end.
+#pragma once
+
+#include <vector>
+
+#include "policy/pool.h"
+
+namespace berth {
+
+class RunningEnds {
+ public:
+  struct End {
+    Time when;
+    JobId job;
+    Amount amount = 0;
+  };
+
+  void add(const Job& job, const Needs& needs, Time now);
+  void remove(const Job& job);
+
+  /// What all of them have together.
+  Amount amount() const { return amount_; }
+  const std::vector<End>& in_order() const { return ends_; }
+
+  /// When `wanted` will be there, now that there is `room`, and what will be there beyond it. A job
+  /// that is past its time may end any moment.
+  struct Shadow {
+    Time when = kNever;
+    Amount spare = 0;
+  };
+  Shadow shadow(Amount wanted, Amount room, Time now) const;
+
+ private:
+  std::vector<End> ends_;  // sorted by time
+  Amount amount_ = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,64 @@
+#include "policy/turns.h"
+
+namespace berth {
+namespace {
+
+// A rank is a level, what the job does on it, and its place among those that do the same.
+enum class Does { Run, Wait, GiveWay };
+
+constexpr int kPlaceBits = 57;
+constexpr Rank kMiddle = Rank{1} << (kPlaceBits - 1);
+
+Rank make_rank(std::uint32_t level, Does does, Rank place) {
+  return (static_cast<Rank>(level) << (kPlaceBits + 2)) + (static_cast<Rank>(does) << kPlaceBits) +
+         place;
+}
+
+Rank milliseconds(Time when) { return when.time_since_epoch() / std::chrono::milliseconds(1); }
+
+/// A place among those that run: by the time since when, jobs that were already running last.
+Rank running_place(Time since, bool ran_before, Rank number) {
+  return (milliseconds(since) << 12) + (ran_before ? 1 << 11 : number & ((1 << 11) - 1));
+}
+
+}  // namespace
+
+Rank Turns::rank(const Job& job, const Needs& needs) {
+  const bool returned = job.id == returned_;
+  returned_ = {};
+  // At the end by time, jobs whose turn is over behind those that come at the same moment.
+  const Rank place = returned && !returned_late_ ? --first_
+                     : returned                  ? 2 * milliseconds(decided_at()) + 1
+                                                 : 2 * milliseconds(job.submitted);
+  return make_rank(level_of(job, needs), Does::Wait, kMiddle + place);
+}
+
+void Turns::admit(Runner& runner, const Job& job, const Needs& needs) {
+  runner.level = level_of(job, needs);
+  runner.moved = kNever;
+  runner.place = running_place(runner.since, false, ++starts_);
+}
+
+Rank Turns::rank_now(Runner& runner, Time now) {
+  for (Time end = turn_ends(runner); end <= now; end = turn_ends(runner)) {
+    runner.moved = end;
+    runner.place = running_place(end, true, 0);
+    next_turn(runner);
+  }
+  return make_rank(runner.level, runner.moved == now ? Does::GiveWay : Does::Run, runner.place);
+}
+
+void Turns::put_back(const Runner& runner) {
+  returned_ = runner.job;
+  returned_late_ = runner.moved == decided_at();
+}
+
+Time Turns::next_change() const {
+  Time next = kNever;
+  for (const Runner& runner : runners()) {
+    next = std::min(next, turn_ends(runner));
+  }
+  return next;
+}
+
+}  // namespace berth

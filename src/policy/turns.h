@@ -1,0 +1,35 @@
+// Turns: for policies in which jobs queue up on levels and those that run stay in front until their
+// turn is over. On each level come, in this order: the jobs that run, as they started; those that
+// were put back, the latest first; those that wait for their first turn, as they came; and those
+// whose turn is over at this very moment.
+#pragma once
+
+#include "policy/preemptive.h"
+
+namespace berth {
+
+class Turns : public Preemptive {
+ public:
+  Rank rank(const Job& job, const Needs& needs) final;
+
+ protected:
+  /// The level on which a job starts to wait.
+  virtual std::uint32_t level_of(const Job& job, const Needs& needs) const = 0;
+  /// When the turn of a running job is over; kNever: it may stay.
+  virtual Time turn_ends(const Runner& runner) const = 0;
+  /// Its turn is over: what does it go on with?
+  virtual void next_turn(Runner& runner) const = 0;
+
+ private:
+  void admit(Runner& runner, const Job& job, const Needs& needs) final;
+  Rank rank_now(Runner& runner, Time now) final;
+  void put_back(const Runner& runner) final;
+  Time next_change() const final;
+
+  JobId returned_;              // the last job that was put back
+  bool returned_late_ = false;  // because its turn was over
+  Rank first_ = 0;
+  Rank starts_ = 0;
+};
+
+}  // namespace berth

@@ -1,0 +1,22 @@
+// Workloads that are made up. `KIND` or `KIND:key=value,…`, the same for the same seed:
+//
+//   mix      tasks of three kinds (image classification, LSTM and CNN training) that take parts of
+//   a
+//            GPU's compute and memory, all there at once: n, every (time between arrivals)
+//   poisson  one GPU each, exponential times between arrivals: n, load (of the machine), mean
+//            (length), length=exponential|fixed
+//   bursty   the same, in bursts: burst (jobs in one)
+//   lublin   the model of Lublin and Feitelson (2003) for parallel machines: n, load
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "sim/machine.h"
+#include "sim/workload.h"
+
+namespace berth {
+
+Result<Workload> generate(std::string_view spec, const Machine& machine, std::uint64_t seed);
+
+}  // namespace berth

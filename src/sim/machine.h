@@ -1,0 +1,25 @@
+// Machine: the simulated devices, written shortly. `24` is one machine with 24 GPUs, `3x8` three
+// with 8 each, `3x8x24GiB` gives the GPUs memory; parts joined by `+` are different kinds, and a
+// part may end in a model and its speed: `2x8x80GiB:a100+4x4x16GiB:t4@0.4`.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/device.h"
+#include "policy/policies.h"
+
+namespace berth {
+
+struct SimDevice {
+  DeviceSpec spec;
+  double speed = 1;  // a job of length d takes d / speed on it
+  DevicePower power;
+};
+
+using Machine = std::vector<SimDevice>;
+
+Result<Machine> parse_machine(std::string_view text);
+
+}  // namespace berth

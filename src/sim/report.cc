@@ -1,0 +1,77 @@
+#include "sim/report.h"
+
+#include <fmt/format.h>
+
+#include "sim/charts.h"
+#include "sim/escape.h"
+
+namespace berth {
+namespace {
+
+constexpr std::string_view kStyle =
+    "body{font:14px/1.5 sans-serif;margin:2em auto;max-width:1000px;padding:0 1em;color:#222;"
+    "background:#fafafa}table{border-collapse:collapse;font-size:13px}"
+    "th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #ddd}"
+    "th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}"
+    "svg{max-width:100%;height:auto;border:1px solid #ddd;margin:.4em 0}"
+    "@media(prefers-color-scheme:dark){body{background:#1b1b1b;color:#ddd}"
+    "th,td{border-color:#444}}";
+
+std::string table(const std::vector<ReportedRun>& runs) {
+  std::string html = "<div class=\"wide\"><table><tr><th>figure</th>";
+  for (const ReportedRun& run : runs) {
+    html += fmt::format("<th>{}</th>", escape(run.name));
+  }
+  html += "</tr>\n";
+  for (const Figure& figure : figures()) {
+    html += fmt::format("<tr><td>{}</td>", figure.name);
+    for (const ReportedRun& run : runs) {
+      const Estimate known = estimate(run.summaries, figure);
+      html += fmt::format("<td>{:.6g}{}</td>", known.mean,
+                          known.half_width > 0 ? fmt::format(" ± {:.2g}", known.half_width) : "");
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+}  // namespace
+
+std::string html_report(std::string_view heading, const Workload& workload, const Machine& machine,
+                        const std::vector<ReportedRun>& runs) {
+  Span span{kNever, Time{}};
+  for (const ReportedRun& run : runs) {
+    span.from = std::min(span.from, run.run.first_submit);
+    span.to = std::max(span.to, run.run.last_end);
+  }
+  const MakeCanvas svg = make_svg_canvas;
+  const auto chart = [&](std::string_view title, const auto& series_of) {
+    std::vector<Line> lines;
+    for (const ReportedRun& run : runs) {
+      lines.push_back({run.name, series_of(run.run)});
+    }
+    return line_chart(svg, title, lines, span);
+  };
+  std::string html = fmt::format(
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title>"
+      "<style>{1}</style></head><body><h1>{0}</h1>\n<p>{2} jobs on {3} GPUs.{4}</p>\n",
+      escape(heading), kStyle, workload.jobs.size(), machine.size(),
+      runs.empty() || runs.front().summaries.size() < 2
+          ? ""
+          : fmt::format(" Means of {} runs, with 95 % confidence intervals; the charts show the "
+                        "first run.",
+                        runs.front().summaries.size()));
+  html += table(runs) + "<h2>Over time</h2>\n";
+  html += chart("busy devices", [](const SimRun& run) { return busy_devices(run); });
+  html += chart("waiting jobs", [&](const SimRun& run) { return waiting_jobs(workload, run); });
+  html += chart("power in watts", [&](const SimRun& run) { return power_draw(machine, run); });
+  html += chart("jobs that have ended", [](const SimRun& run) { return completions(run); });
+  html += "<h2>Who ran where</h2>\n";
+  for (const ReportedRun& run : runs) {
+    html += gantt_chart(svg, run.name, workload, machine, run.run, span);
+  }
+  return html + "</body></html>\n";
+}
+
+}  // namespace berth

@@ -1,0 +1,46 @@
+// Workload: what is to be simulated. `duration` is the truth, which no policy sees; `expected` is
+// what it is told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/needs.h"
+
+namespace berth {
+
+struct SimJob {
+  Time submit;
+  Duration duration{};
+  Duration expected = kForever;
+  std::uint32_t gpus = 1;
+  std::uint32_t share = 0;       // thousandths of each GPU; 0: all of it
+  std::uint32_t memory_mib = 0;  // claimed on each GPU; 0: not known
+  std::uint32_t owner = 0;       // index into Workload::owners
+  std::int32_t priority = 0;
+  std::uint16_t weight = 1;
+};
+
+struct Workload {
+  std::vector<SimJob> jobs;  // sorted by `submit`
+  std::vector<std::string> owners = {""};
+  std::vector<std::string> names;  // by job; empty where they are just numbers
+};
+
+/// What the job asks of the devices.
+Needs needs_of(const SimJob& job);
+
+/// What else differs between two runs of the same workload.
+struct EstimateOptions {
+  /// The estimates are the true lengths times e^(error × a standard normal draw); 0: as they are.
+  double error = 0;
+  bool truth = false;  // for policies that are defined on it
+};
+
+/// The lengths that a policy is told, by job.
+std::vector<Duration> estimates(const Workload& workload, const EstimateOptions& options,
+                                std::uint64_t seed);
+
+}  // namespace berth

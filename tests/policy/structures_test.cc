@@ -1,0 +1,87 @@
+// The structures that policies look things up in, against plain loops.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/random.h"
+#include "policy/backfill_tree.h"
+#include "policy/profile.h"
+#include "policy/running_ends.h"
+
+namespace berth {
+namespace {
+
+using std::chrono::seconds;
+
+TEST(BackfillTree, FindsWhatALoopFinds) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    BackfillTree tree;
+    std::map<QueueKey, BackfillTree::Entry> plain;
+    for (std::uint64_t i = 1; i < 500; ++i) {
+      if (plain.empty() || random.below(3) != 0) {
+        BackfillTree::Entry entry;
+        entry.key = {static_cast<Rank>(random.below(20)), JobId{i}};
+        entry.amount = static_cast<Amount>(random.below(50));
+        entry.length = seconds(random.below(100));
+        tree.insert(entry);
+        plain.emplace(entry.key, entry);
+      } else {
+        auto gone = plain.begin();
+        std::advance(gone, static_cast<long>(random.below(plain.size())));
+        tree.erase(gone->first);
+        plain.erase(gone);
+      }
+      const BackfillTree::Gap gap{static_cast<Amount>(random.below(30)), seconds(random.below(30)),
+                                  static_cast<Amount>(random.below(10)) - 1};
+      const QueueKey after{static_cast<Rank>(random.below(20)), JobId{random.below(500)}};
+      const BackfillTree::Entry* found = tree.first(after, gap);
+      auto wanted = plain.upper_bound(after);
+      while (wanted != plain.end() && !gap.takes(wanted->second.amount, wanted->second.length)) {
+        ++wanted;
+      }
+      ASSERT_EQ(found == nullptr, wanted == plain.end());
+      if (found != nullptr) {
+        EXPECT_EQ(found->key, wanted->first);
+      }
+    }
+  }
+}
+
+TEST(Profile, FindsTheEarliestHole) {
+  Profile profile(Time{}, 10);
+  const auto at = [](int n) { return Time(seconds(n)); };
+  profile.take(at(0), at(10), 6);
+  profile.take(at(5), at(20), 4);
+  // Free: 4 until 5, 0 until 10, 6 until 20, then 10.
+  EXPECT_EQ(profile.earliest(at(0), seconds(5), 4), at(0));
+  EXPECT_EQ(profile.earliest(at(0), seconds(6), 4), at(10));
+  EXPECT_EQ(profile.earliest(at(0), seconds(6), 7), at(20));
+  EXPECT_EQ(profile.earliest(at(12), seconds(100), 6), at(12));
+  EXPECT_EQ(profile.earliest(at(0), seconds(1), 11), kNever);
+  profile.forget_before(at(12));
+  EXPECT_EQ(profile.earliest(at(12), seconds(1), 7), at(20));
+}
+
+TEST(RunningEnds, TellsWhenThereWillBeRoom) {
+  RunningEnds ends;
+  const auto add = [&](std::uint64_t id, std::uint32_t gpus, int length) {
+    Job job;
+    job.id = JobId{id};
+    job.expected = seconds(length);
+    Needs needs;
+    needs.gpus = gpus;
+    ends.add(job, needs, Time{});
+  };
+  add(1, 2, 30);
+  add(2, 1, 10);
+  add(3, 4, 20);
+  EXPECT_EQ(ends.amount(), 7000);
+  const auto shadow = ends.shadow(4000, 1000, Time{});
+  EXPECT_EQ(shadow.when, Time(seconds(20)));
+  EXPECT_EQ(shadow.spare, 2000);
+  EXPECT_EQ(ends.shadow(9000, 1000, Time{}).when, kNever);
+}
+
+}  // namespace
+}  // namespace berth
