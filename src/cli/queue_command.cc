@@ -81,12 +81,23 @@ std::string name_of(const Json& job) {
   return project.empty() ? field(job, "name") : project + "/" + field(job, "name");
 }
 
+/// What it has used at most, or, before that is seen, what it claims.
+std::string memory_of(const Json& job) {
+  for (const char* key : {"peak_memory_bytes", "mem"}) {
+    if (const std::int64_t bytes = job.value(key, std::int64_t{0}); bytes > 0) {
+      return format_bytes(Bytes{bytes});
+    }
+  }
+  return "";
+}
+
 void print_table(const Json& jobs) {
   Table table;
   table.column("ID", Align::Right);
   table.column("STATE");
   table.column("NAME");
   table.column("GPUS");
+  table.column("MEM", Align::Right);
   table.column("TIME", Align::Right);
   table.column("START");
   table.column("EXIT", Align::Right);
@@ -94,7 +105,7 @@ void print_table(const Json& jobs) {
   for (const Json& job : jobs) {
     const std::string state = state_of(job);
     table.row({field(job, "id"), Cell(state, colour_of(state)), printable(name_of(job)),
-               printable(names(job["gpus"])), age(job), expected_start(job), exit_of(job),
+               printable(names(job["gpus"])), memory_of(job), age(job), expected_start(job), exit_of(job),
                printable(field(job, "command"))});
   }
   const Terminal terminal = describe_terminal(STDOUT_FILENO);

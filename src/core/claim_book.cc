@@ -1,13 +1,18 @@
 #include "core/claim_book.h"
 
 #include <algorithm>
+#include <set>
 
 namespace berth {
 namespace {
 
-/// What is kept: enough to see what matters, little enough to look through at each end of a job.
-constexpr std::size_t kMostCases = 48;
+constexpr std::size_t kMostCases = 1000;
 constexpr std::size_t kMostPeaks = 20;
+/// The newest, to see what matters: each is held against each other when one joins.
+constexpr std::size_t kCompared = 40;
+/// Of jobs that differ in the same numbers, how many pairs must have used the same for these not to
+/// matter. A few always do by chance.
+constexpr double kNearlyAll = 0.9;
 
 /// Peaks of the same work vary: allocators round, and libraries pick other kernels.
 constexpr double kMargin = 1.1;
@@ -42,48 +47,71 @@ Bytes ClaimBook::Case::claim() const {
   return std::max(highest, round_up(at_least));
 }
 
-std::optional<Bytes> ClaimBook::Known::claim(const std::vector<double>& numbers) const {
+/// Places beyond the 64th are taken to be one.
+ClaimBook::Places ClaimBook::difference(const Numbers& a, const Numbers& b) {
+  Places places = 0;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    places |= a[i] != b[i] ? Places{1} << std::min<std::size_t>(i, 63) : 0;
+  }
+  return places;
+}
+
+std::optional<Bytes> ClaimBook::Known::claim(const Numbers& numbers) const {
+  // Nothing tells better than the same job.
+  if (const auto same = cases.find(numbers); same != cases.end()) {
+    return same->second.claim();
+  }
   std::optional<Bytes> highest;
-  for (const Case& known : cases) {
-    bool agrees = true;
-    for (std::size_t i = 0; i < numbers.size() && agrees; ++i) {
-      agrees = !matters[i] || known.numbers[i] == numbers[i];
-    }
-    if (agrees) {
+  for (const auto& [others, known] : cases) {
+    if ((difference(others, numbers) & matters) == 0) {
       highest = std::max(highest.value_or(Bytes{}), known.claim());
-    }
-    if (known.numbers == numbers) {
-      return known.claim();  // nothing tells better than the same job
     }
   }
   return highest;
 }
 
-ClaimBook::Case& ClaimBook::Known::find(const std::vector<double>& numbers) {
-  const auto found = std::find_if(cases.begin(), cases.end(),
-                                  [&](const Case& known) { return known.numbers == numbers; });
-  if (found != cases.end()) {
-    return *found;
+ClaimBook::Case& ClaimBook::Known::find(const Numbers& numbers) {
+  const auto [found, added] = cases.try_emplace(numbers);
+  if (added) {
+    order.push_back(numbers);
+    if (order.size() > kMostCases) {
+      cases.erase(order.front());
+      order.pop_front();
+    }
   }
-  if (cases.size() == kMostCases) {
-    cases.erase(cases.begin());
-  }
-  return cases.emplace_back(Case{numbers, {}, {}});
+  return found->second;
 }
 
 void ClaimBook::Known::find_what_matters() {
-  std::fill(matters.begin(), matters.end(), true);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    for (std::size_t j = i + 1; j < cases.size(); ++j) {
-      if (cases[i].peaks.empty() || cases[j].peaks.empty() ||
-          !about_equal(cases[i].peaks.back(), cases[j].peaks.back())) {
-        continue;
+  struct Pair {
+    Places differ;
+    bool same;
+  };
+  std::vector<Pair> pairs;
+  std::set<Places> kinds;
+  const std::size_t first = order.size() - std::min(order.size(), kCompared);
+  for (std::size_t i = first; i < order.size(); ++i) {
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const std::deque<Bytes>& one = cases.at(order[i]).peaks;
+      const std::deque<Bytes>& other = cases.at(order[j]).peaks;
+      if (!one.empty() && !other.empty()) {
+        pairs.push_back({difference(order[i], order[j]), about_equal(one.back(), other.back())});
+        kinds.insert(pairs.back().differ);
       }
-      for (std::size_t place = 0; place < matters.size(); ++place) {
-        if (cases[i].numbers[place] != cases[j].numbers[place]) {
-          matters[place] = false;
-        }
+    }
+  }
+  matters = ~Places{0};
+  for (const Places kind : kinds) {
+    std::size_t all = 0;
+    std::size_t same = 0;
+    for (const Pair& pair : pairs) {
+      if ((pair.differ & ~kind) == 0) {
+        ++all;
+        same += pair.same ? 1 : 0;
       }
+    }
+    if (static_cast<double>(same) >= kNearlyAll * static_cast<double>(all)) {
+      matters &= ~kind;
     }
   }
 }
@@ -101,9 +129,8 @@ bool ClaimBook::change(const Recipe& recipe, Change change) {
     recipes_.clear();
   }
   Known& known = recipes_[recipe.key];
-  known.matters.resize(recipe.numbers.size(), true);
   const std::optional<Bytes> before = known.claim(recipe.numbers);
-  const std::vector<bool> mattered = known.matters;
+  const Places mattered = known.matters;
   change(known.find(recipe.numbers));
   known.find_what_matters();
   return known.matters != mattered || known.claim(recipe.numbers) != before;

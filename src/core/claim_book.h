@@ -1,11 +1,12 @@
 // ClaimBook: how much memory jobs of a recipe have used, and so what the next should claim.
 //
-// Jobs of one recipe differ in their numbers, and nobody says which of them matter. A number is
-// taken to matter until two jobs that differ in it have used about the same: a seed is found not to
-// matter by the second job, a batch size stays one that does. A job is known when another has run
-// that agrees with it in all numbers that matter.
+// Jobs of one recipe differ in their numbers, and nobody says which of them matter. Numbers are
+// taken to matter until jobs that differ in them, and in no others, have used about the same: seed
+// and learning rate are found not to matter by the second job of a sweep, a batch size stays one
+// that does. A job is known when another has run that agrees with it in all numbers that matter.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
@@ -29,22 +30,27 @@ class ClaimBook {
   bool learn_at_least(const Recipe& recipe, Bytes memory);
 
  private:
+  using Numbers = std::vector<double>;
+  /// A bit for each place among the numbers.
+  using Places = std::uint64_t;
+
   /// What is known of jobs with exactly these numbers.
   struct Case {
-    std::vector<double> numbers;
     std::deque<Bytes> peaks;  // the newest last
     Bytes at_least;
 
     Bytes claim() const;
   };
   struct Known {
-    std::vector<Case> cases;    // the newest last
-    std::vector<bool> matters;  // by place among the numbers
+    std::map<Numbers, Case> cases;
+    std::deque<Numbers> order;  // the newest last
+    Places matters = ~Places{0};
 
-    std::optional<Bytes> claim(const std::vector<double>& numbers) const;
-    Case& find(const std::vector<double>& numbers);
+    std::optional<Bytes> claim(const Numbers& numbers) const;
+    Case& find(const Numbers& numbers);
     void find_what_matters();
   };
+  static Places difference(const Numbers& a, const Numbers& b);
 
   template <class Change>
   bool change(const Recipe& recipe, Change change);

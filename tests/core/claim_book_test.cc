@@ -42,6 +42,26 @@ TEST(ClaimBookTest, FindsOutWhichNumbersMatter) {
   EXPECT_GE(*book.claim(train(512, 0.5, 5)), gibibytes(18));
 }
 
+TEST(ClaimBookTest, PeaksThatAreAlikeByChanceProveNothing) {
+  ClaimBook book;
+  // What it uses is what its first number says; the others are noise.
+  const auto job = [](int mem, int i) {
+    return recipe_of("", "simjob --mem " + std::to_string(mem) + " --seed " + std::to_string(i));
+  };
+  for (int i = 0; i < 200; ++i) {
+    const int mem = 2000 + i * 7919 % 18000;
+    book.learn(job(mem, i), mebibytes(mem));
+  }
+  for (int i = 0; i < 200; ++i) {
+    const int mem = 2000 + i * 7919 % 18000;
+    const std::optional<Bytes> claim = book.claim(job(mem, i));
+    ASSERT_TRUE(claim.has_value()) << i;
+    EXPECT_GE(*claim, mebibytes(mem));
+    EXPECT_LE(*claim, mebibytes(mem + mem / 8 + 64));
+  }
+  EXPECT_FALSE(book.claim(job(7, 7)).has_value());
+}
+
 TEST(ClaimBookTest, SaysWhenNothingChanges) {
   ClaimBook book;
   EXPECT_TRUE(book.learn(train(64, 0.1, 1), gibibytes(4)));
