@@ -19,6 +19,9 @@ Json needs_json(const Needs& needs) {
     json["mem"] = needs.memory.count;
   }
   json["claim"] = claim_source_name(needs.claim);
+  if (needs.profile > Duration{}) {
+    json["profile_s"] = to_seconds(needs.profile);
+  }
   if (needs.share > 0) {
     json["share"] = needs.share;
   }
@@ -321,6 +324,7 @@ void read_claim(FieldReader& reader, Needs& needs) {
   if (needs.memory != before) {
     needs.claim = needs.memory > Bytes{} ? ClaimSource::Given : ClaimSource::Learned;
   }
+  reader.seconds("profile_s", needs.profile);
   std::string source;
   reader.text("claim", source);
   for (const ClaimSource known : {ClaimSource::Learned, ClaimSource::Given, ClaimSource::None}) {

@@ -15,6 +15,10 @@ void add_claim_option(Args& args, Needs& needs) {
                needs.set(*claim);
                return {};
              });
+  args.value("--profile", "TIME",
+             "while nobody knows what such jobs use, run one so long first, alone, to\n"
+             "find out, and then anew beside others",
+             needs.profile);
 }
 
 void SharingOptions::declare(Args& args) {

@@ -75,6 +75,9 @@ std::string describe_end(const JobEndEvent& end) {
     case Outcome::TimedOut:
       return "timed out";
     case Outcome::Cancelled:
+      if (end.reason == EndReason::Profile) {
+        return "profiled";
+      }
       return end.reason == EndReason::Dependency ? "not run (a job it follows went wrong)"
                                                  : "ended";
     case Outcome::Oom:

@@ -25,6 +25,7 @@ enum class EndReason : std::uint8_t {
   NotStarted,  // the command could not be started at all
   Lost,        // nobody can know: who watched it is gone
   Memory,      // it was ended for using more memory than it claimed
+  Profile,     // it was ended because it ran only to see what it uses
 };
 
 /// What a job must follow.
@@ -81,6 +82,7 @@ enum class Stopping : std::uint8_t {
   TimeLimit,
   Memory,     // it uses more than it claimed, on a device that others share
   Preempted,  // others are to have its devices
+  Profile,    // it has run long enough to see what it uses
 };
 
 /// Has devices, but nobody has said yet that its process exists.

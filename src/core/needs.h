@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "base/units.h"
 
 namespace berth {
@@ -40,6 +41,8 @@ struct Needs {
   /// id + 1, see mps_of(). 0: does not.
   std::uint32_t mps = 0;
   std::uint32_t thread_percentage = 0;  // the most of the device's threads it may have, 0: all
+  /// While nobody knows what it uses, it runs so long first to find out, and then anew; 0: not.
+  Duration profile{};
 
   void set(const Claim& wanted) {
     claim = wanted.source;

@@ -26,6 +26,9 @@ Ended judge(const JobExited& fact, Stopping stopping, Time since, Time now) {
   } else if (stopping == Stopping::TimeLimit) {
     ended.outcome = Outcome::TimedOut;
     ended.reason = EndReason::TimeLimit;
+  } else if (stopping == Stopping::Profile) {
+    ended.outcome = Outcome::Cancelled;
+    ended.reason = EndReason::Profile;
   } else if (stopping == Stopping::Memory) {
     ended.outcome = Outcome::Oom;
     ended.reason = EndReason::Memory;
@@ -388,7 +391,12 @@ void Scheduler::release_devices(Job& job, Time now) {
 void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
                             Time now) {
   release_devices(job, now);
-  if (attempt.outcome == Outcome::Oom && make_room(job, memory.value_or(MemoryEnd{}))) {
+  const MemoryEnd seen = memory.value_or(MemoryEnd{});
+  if (attempt.reason == EndReason::Profile) {
+    claim_profiled(job, seen.wanted);
+    ++job.memory_retries;
+    requeue(job, attempt, now, now);
+  } else if (attempt.outcome == Outcome::Oom && make_room(job, seen)) {
     ++job.memory_retries;
     requeue(job, attempt, now, now);
   } else if (deserves_retry(job, attempt)) {

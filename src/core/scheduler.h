@@ -234,6 +234,8 @@ class Scheduler {
   void end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
                    Time now);
   bool make_room(Job& job, const MemoryEnd& end);
+  bool profiles(const Job& job) const;
+  void claim_profiled(Job& job, Bytes peak);
   void requeue(Job& job, const Ended& attempt, Time not_before, Time now);
   void finish(Job& job, const Ended& ended);
   void settle_followers(std::vector<JobId> ended, Time now);

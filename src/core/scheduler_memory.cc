@@ -39,6 +39,23 @@ void Scheduler::apply(const JobUse& fact, Time now) {
   }
 }
 
+/// Whether its present attempt is only to find out what it uses.
+bool Scheduler::profiles(const Job& job) const {
+  const Needs& wanted = needs(job);
+  return wanted.profile > Duration{} && wanted.profile < job.limit && wanted.gpus > 0 &&
+         wanted.claim == ClaimSource::Learned && wanted.alone() && job.memory_retries == 0;
+}
+
+/// What was seen, and a tenth more; with nothing seen it goes on to have its devices alone.
+void Scheduler::claim_profiled(Job& job, Bytes peak) {
+  Needs wanted = needs(job);
+  wanted.memory = Bytes{peak.count / 10 * 11};
+  if (devices_.impossible(wanted)) {
+    wanted.memory = Bytes{};
+  }
+  job.shape = queue_.intern(wanted);
+}
+
 /// Lets a job that ran out of memory ask for more of it, or for the device to itself. False when it
 /// had that.
 bool Scheduler::make_room(Job& job, const MemoryEnd& end) {

@@ -26,6 +26,10 @@ void Scheduler::on_timer(Job& job, Time now) {
     return;
   }
   const auto* running = std::get_if<Running>(&job.state);
+  if (running != nullptr && running->stopping == Stopping::No && profiles(job)) {
+    ask_to_stop(job, Stopping::Profile, now);
+    return;
+  }
   if (running != nullptr && running->stopping == Stopping::No &&
       now < add_saturating(running->since, job.limit)) {
     pending_.push_back(WarnJob{job.id});
@@ -38,6 +42,10 @@ void Scheduler::on_timer(Job& job, Time now) {
 
 /// Wakes for the warning, if that is still to come, or else for the limit itself.
 void Scheduler::await_limit(Job& job, Time since, Time now) {
+  if (profiles(job)) {
+    set_timer(job, add_saturating(since, needs(job).profile));
+    return;
+  }
   const Time limit = add_saturating(since, job.limit);
   const Time warning = limit == kNever ? kNever : limit - job.warn_before;
   set_timer(job, job.warn_before > Duration{} && warning > now ? warning : limit);

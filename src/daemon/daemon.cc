@@ -279,7 +279,7 @@ Ending Daemon::ending_of(const Ended& ended, JobId job) const {
 void Daemon::record(const JobRequeued& action, Time) {
   check(store_->end_attempt(action.job, action.number, ending_of(action.attempt, action.job)));
   check(store_->set_waiting(action.job, false, action.not_before));
-  if (action.attempt.outcome == Outcome::Oom) {
+  if (action.attempt.outcome == Outcome::Oom || action.attempt.reason == EndReason::Profile) {
     const Job& job = *scheduler_->find(action.job);
     check(store_->set_claim(action.job, scheduler_->needs(job).memory, job.memory_retries));
   }

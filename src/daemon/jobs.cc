@@ -92,6 +92,8 @@ std::string reason_of(const Ending& ending) {
     case EndReason::Cancelled:
     case EndReason::Lost:
       return "";
+    case EndReason::Profile:
+      return "it ran only to see how much GPU memory it uses";
     case EndReason::Memory:
       return "it used more GPU memory than it claimed while others shared the GPU";
   }

@@ -64,13 +64,21 @@ void Daemon::settle_complaints(Time at) {
 /// Whether an attempt failed because it got no more memory; notes whose fault that was.
 std::optional<MemoryEnd> Daemon::judge_memory(const Job& job, const AttemptEnd& end,
                                               Active& active) {
-  if (end.kind != AttemptEnd::Kind::Exited || (end.code == 0 && end.signal == 0) ||
-      active.gpus == 0) {
+  const auto* running = std::get_if<Running>(&job.state);
+  const bool profiled = running != nullptr && running->stopping == Stopping::Profile;
+  const bool failed = end.code != 0 || end.signal != 0;
+  if (end.kind != AttemptEnd::Kind::Exited || active.gpus == 0 || (!failed && !profiled)) {
     return std::nullopt;
   }
   const std::optional<MemoryEnd> found =
       memory_.judge(job, last_words(active), scheduler_->devices());
   if (!found) {
+    return found;
+  }
+  if (profiled) {
+    if (found->wanted > Bytes{}) {
+      peaks_->add(active.recipe, found->wanted);
+    }
     return found;
   }
   active.message = describe(*found);

@@ -67,7 +67,8 @@ bool MemoryWatch::full(DeviceId device, const DeviceTable& devices) const {
 std::optional<MemoryEnd> MemoryWatch::judge(const Job& job, std::string_view output,
                                             const DeviceTable& devices) const {
   if (const auto* running = std::get_if<Running>(&job.state);
-      running != nullptr && running->stopping == Stopping::Memory) {
+      running != nullptr &&
+      (running->stopping == Stopping::Memory || running->stopping == Stopping::Profile)) {
     return MemoryEnd{{MemoryCause::Own, {}}, peak(job.id)};
   }
   const std::vector<DeviceId>& leased = *job.lease();

@@ -28,12 +28,20 @@ bool Run::complains_of_memory(const Exit& exit) {
 
 /// Whether an attempt failed because it got no more memory; notes whose fault that was.
 std::optional<MemoryEnd> Run::judge_memory(const Exit& exit) {
-  if ((exit.code == 0 && exit.signal == 0) || exit.start_error != 0) {
+  const Job& job = *scheduler_->find(exit.job);
+  const auto* running = std::get_if<Running>(&job.state);
+  const bool profiled = running != nullptr && running->stopping == Stopping::Profile;
+  if ((exit.code == 0 && exit.signal == 0 && !profiled) || exit.start_error != 0) {
     return std::nullopt;
   }
-  const Job& job = *scheduler_->find(exit.job);
   std::optional<MemoryEnd> end = memory_.judge(job, outputs_.tail(exit.job), scheduler_->devices());
   if (!end) {
+    return end;
+  }
+  if (profiled) {
+    if (peaks_ != nullptr && end->wanted > Bytes{}) {
+      peaks_->add(recipe(*records_.find(exit.job)), end->wanted);
+    }
     return end;
   }
   active_.at(exit.job.value).note = describe(*end);

@@ -66,8 +66,11 @@ std::string encode_needs(const Needs& needs) {
       .list(needs.exclude)
       .list(needs.prefer)
       .number(static_cast<std::uint64_t>(needs.claim));
-  if (needs.mps != 0) {
+  if (needs.mps != 0 || needs.profile != Duration{}) {
     out.number(needs.mps).number(needs.thread_percentage);
+  }
+  if (needs.profile != Duration{}) {
+    out.integer(needs.profile.count());
   }
   return out.take();
 }
@@ -91,6 +94,9 @@ std::optional<Needs> decode_needs(std::string_view bytes) {
   if (!in.at_end()) {
     needs.mps = word(in);
     needs.thread_percentage = word(in);
+  }
+  if (!in.at_end()) {
+    needs.profile = Duration(in.integer());
   }
   return in.failed() ? std::nullopt : std::optional(std::move(needs));
 }

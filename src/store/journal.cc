@@ -206,7 +206,7 @@ Restored restored(Decoder& in) {
     input.starting = in.number_up_to(1) == 1;
     Running running;
     running.stopping =
-        static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::Preempted)));
+        static_cast<Stopping>(in.number_up_to(static_cast<std::uint64_t>(Stopping::Profile)));
     running.since = time(in);
     running.devices = devices(in);
     input.running = std::move(running);

@@ -17,6 +17,8 @@ Stopping stopping_for(std::int64_t reason) {
       return Stopping::TimeLimit;
     case EndReason::Memory:
       return Stopping::Memory;
+    case EndReason::Profile:
+      return Stopping::Profile;
     default:
       return Stopping::Cancelled;
   }

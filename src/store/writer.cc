@@ -266,6 +266,7 @@ Result<void> Writer::write(const SetClaim& change) {
 Result<void> Writer::write(const SetStopping& change) {
   const EndReason why = change.why == Stopping::TimeLimit ? EndReason::TimeLimit
                         : change.why == Stopping::Memory  ? EndReason::Memory
+                        : change.why == Stopping::Profile ? EndReason::Profile
                                                           : EndReason::Cancelled;
   if (Result<void> done = set_stopping_.run(change.job.value, static_cast<int>(why)); !done) {
     return done;

@@ -182,6 +182,9 @@ class Scenario {
       scheduler().apply(JobExited{id(words.at(1)), std::stoi(words.at(2))}, now_);
     } else if (verb == "oom") {
       scheduler().apply(JobExited{id(words.at(1)), 1, 0, true, memory_end(words)}, now_);
+    } else if (verb == "profiled") {
+      const MemoryEnd seen{{}, must(parse_bytes(words.at(2)))};
+      scheduler().apply(JobExited{id(words.at(1)), 0, 15, true, seen}, now_);
     } else if (verb == "use") {
       scheduler().apply(
           JobUse{id(words.at(1)), device(words.at(2)), must(parse_bytes(words.at(3)))}, now_);
@@ -254,6 +257,8 @@ class Scenario {
         spec.needs.gpus = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "mem") {
         spec.needs.memory = must(parse_bytes(value));
+      } else if (key == "profile") {
+        spec.needs.profile = must(parse_duration(value));
       } else if (key == "share") {
         spec.needs.share = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "mps") {

@@ -89,6 +89,21 @@ class Memory(LifeCase):
         self.release("gate")
         self.berth("wait")
 
+    def test_a_profile_survives_a_restart(self):
+        self.make_gates("up", "gate")
+        self.berth("submit", "--profile", "1500ms", "--retries", "1",
+                   "$B simjob --mem 5GiB --hold 1h & echo > up; read x < gate; kill $!")
+        self.hear("up")
+        self.kill_daemon()
+        self.berth("daemon", "start")
+        self.hear("up")  # the second attempt
+        job = self.show(1)
+        self.assertEqual(job["attempts"][0]["outcome"], "cancelled")
+        self.assertEqual((job["state"], job["attempt"]), ("running", 2))
+        self.assertTrue(5 * GIB <= job["mem"] <= 6 * GIB, job)
+        self.release("gate")
+        self.berth("wait", "1")
+
     def test_one_that_can_never_fit_ends_as_oom(self):
         self.berth("submit", self.simjob(30))
         self.berth("wait", "1", code=1)

@@ -43,6 +43,20 @@ class Learning(MemoryCase):
         self.assertEqual([e["state"] for e in of_kind(stream, "end")], ["succeeded"] * 5)
         self.assertGreaterEqual(self.most_at_once(stream), 4)
 
+    def test_a_profile_comes_first_where_nothing_is_known(self):
+        job = "if [ $BERTH_ATTEMPT = 1 ]; then hold=1h; else hold=10ms; fi; exec $B simjob --mem 5GiB " \
+              "--hold $hold"
+        stream = self.run_events([job], "--profile", "1s", gpus="sim:1x24GiB")
+        self.assertEqual([(e["state"], e["reason"]) for e in of_kind(stream, "retry")],
+                         [("cancelled", "profiled")])
+        self.assertEqual([e["state"] for e in of_kind(stream, "end")], ["succeeded"])
+        # Now it is known: no second profile, and two at once.
+        job = job.replace("[ $BERTH_ATTEMPT = 1 ]", "false").replace("10ms", "1200ms")
+        self.run_events([job], gpus="sim:1x24GiB")
+        stream = self.run_events([job] * 2, "--profile", "1s", gpus="sim:1x24GiB")
+        self.assertEqual(of_kind(stream, "retry"), [])
+        self.assertEqual(self.most_at_once(stream), 2)
+
     def test_jobs_shorter_than_the_usual_interval_are_measured_too(self):
         stream = self.run_events([JOB.format(mem=3, hold=700)], gpus="sim:1x24GiB")
         self.assertEqual(of_kind(stream, "end")[0]["peak_memory_bytes"], 3 * GIB)
