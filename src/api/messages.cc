@@ -9,6 +9,14 @@
 namespace berth {
 namespace {
 
+Json sizes_json(const std::vector<Bytes>& sizes) {
+  Json json = Json::array();
+  for (const Bytes& size : sizes) {
+    json.push_back(size.count);
+  }
+  return json;
+}
+
 Json report_json(const JobReport& report) {
   Json json;
   json["id"] = report.id.value;
@@ -57,6 +65,7 @@ Json report_json(const JobReport& report) {
          {"signal", attempt.signal ? Json(*attempt.signal) : Json()},
          {"reason", attempt.reason.empty() ? Json() : Json(attempt.reason)},
          {"peak_memory_bytes", attempt.peak.count},
+         {"peak_memory_bytes_by_gpu", sizes_json(attempt.peaks)},
          {"log", attempt.log},
          {"error_log", attempt.error_log}});
   }

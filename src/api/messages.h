@@ -55,6 +55,7 @@ struct AttemptReport {
   std::optional<int> signal;
   std::string reason;
   Bytes peak;
+  std::vector<Bytes> peaks;  // on each of its devices; none: not seen
   std::string log;
   std::string error_log;  // empty: with the output
 };

@@ -163,6 +163,7 @@ void Daemon::record(const StartJob& action, Time at) {
   active.stderr_path = attempt.stderr_path;
   active.warning_signal = description.warning_signal;
   active.gpus = static_cast<int>(action.devices.size());
+  active.devices = action.devices;
   ShimLaunch wanted = launch_for(action, *job, attempt);
   check(store_->begin_attempt(std::move(attempt)));
   events_->job_changed(action.job);
@@ -264,6 +265,9 @@ Ending Daemon::ending_of(const Ended& ended, JobId job) const {
   if (const auto active = active_.find(job); active != active_.end()) {
     const Active& known = active->second;
     ending.peak = memory_.peak(job);
+    if (ending.peak > Bytes{}) {
+      ending.peaks = memory_.peaks(job, known.devices);
+    }
     ending.energy = known.energy;
     ending.message = known.message.empty() ? known.warning : known.message;
     if (known.ended != kNever && known.ended < ending.ended && known.ended >= ended.started) {

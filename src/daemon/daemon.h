@@ -51,6 +51,7 @@ class Daemon {
     int warning_signal = 0;
     pid_t pid = 0;
     int gpus = 0;
+    std::vector<DeviceId> devices;
     uid_t user = 0;
     std::string stdout_path;
     std::string stderr_path;

@@ -62,6 +62,7 @@ void add_ending(AttemptReport& report, const StoredAttempt& attempt) {
   }
   report.reason = ending.message;
   report.peak = ending.peak;
+  report.peaks = ending.peaks;
 }
 
 AttemptReport report_of(const StoredAttempt& attempt) {

@@ -315,7 +315,8 @@ Result<void> Daemon::restore() {
     }
     active.warning_signal = job->description.warning_signal;
     active.pid = start == running.end() ? 0 : start->second.pid;
-    active.gpus = static_cast<int>(scheduler_->find(id)->lease()->size());
+    active.devices = *scheduler_->find(id)->lease();
+    active.gpus = static_cast<int>(active.devices.size());
     if (start != running.end()) {
       take_up_mps(id);
     }

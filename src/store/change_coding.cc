@@ -40,6 +40,7 @@ class Out {
   void operator()(const Needs& value) { bytes.text(encode_needs(value)); }
   void operator()(const RetryRule& value) { bytes.text(encode_retry(value)); }
   void operator()(const std::vector<Dependency>& value) { bytes.text(encode_after(value)); }
+  void operator()(const std::vector<Bytes>& value) { bytes.text(encode_sizes(value)); }
   void operator()(const std::vector<JobId>& value) {
     bytes.number(value.size());
     for (const JobId& job : value) {
@@ -97,6 +98,7 @@ class In {
   void operator()(Needs& value) { take(decode_needs(bytes.text()), value); }
   void operator()(RetryRule& value) { take(decode_retry(bytes.text()), value); }
   void operator()(std::vector<Dependency>& value) { take(decode_after(bytes.text()), value); }
+  void operator()(std::vector<Bytes>& value) { take(decode_sizes(bytes.text()), value); }
   void operator()(std::vector<JobId>& value) {
     for (std::uint64_t left = bytes.number(); left > 0 && !bytes.failed(); --left) {
       (*this)(value.emplace_back());
@@ -148,7 +150,7 @@ void fields(Coder& code, typename Coder::template Of<JobDescription>& job) {
 template <class Coder>
 void fields(Coder& code, typename Coder::template Of<Ending>& ending) {
   each(code, ending.outcome, ending.reason, ending.exit_code, ending.signal, ending.ended,
-       ending.peak, ending.gpu_time, ending.energy, ending.message);
+       ending.peak, ending.gpu_time, ending.energy, ending.message, ending.peaks);
 }
 
 void fields(Out& code, const InsertJobs& change) {

@@ -162,6 +162,23 @@ std::optional<std::vector<std::string>> decode_list(std::string_view bytes) {
   return in.failed() ? std::nullopt : std::optional(std::move(values));
 }
 
+std::string encode_sizes(const std::vector<Bytes>& sizes) {
+  Encoder out;
+  for (const Bytes& size : sizes) {
+    out.integer(size.count);
+  }
+  return out.take();
+}
+
+std::optional<std::vector<Bytes>> decode_sizes(std::string_view bytes) {
+  Decoder in(bytes);
+  std::vector<Bytes> sizes;
+  while (!in.at_end()) {
+    sizes.push_back(Bytes{in.integer()});
+  }
+  return in.failed() ? std::nullopt : std::optional(std::move(sizes));
+}
+
 std::string encode_label(std::string_view key, std::string_view value) {
   return Encoder().text(key).text(value).take();
 }

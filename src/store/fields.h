@@ -24,6 +24,10 @@ std::optional<std::vector<Dependency>> decode_after(std::string_view bytes);
 std::string encode_list(const std::vector<std::string>& values);
 std::optional<std::vector<std::string>> decode_list(std::string_view bytes);
 
+/// Empty for none.
+std::string encode_sizes(const std::vector<Bytes>& sizes);
+std::optional<std::vector<Bytes>> decode_sizes(std::string_view bytes);
+
 /// One label as the table of labels knows it.
 std::string encode_label(std::string_view key, std::string_view value);
 

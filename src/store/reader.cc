@@ -20,7 +20,7 @@ Result<Reader> Reader::make(Database& database, Interner& interner) {
       {{reader.job_, job},
        {reader.attempts_,
         "SELECT attempt, devices, begun, started, pid, stdout, stderr, outcome, ended, reason, "
-        "code, signal, peak, gpu_time, energy, message FROM attempts WHERE job = ?1"},
+        "code, signal, peak, gpu_time, energy, message, peaks FROM attempts WHERE job = ?1"},
        {reader.setting_, "SELECT value FROM settings WHERE name = ?1"},
        {reader.token_, "SELECT first, count FROM tokens WHERE token = ?1 AND user = ?2"},
        {reader.journal_,
@@ -129,6 +129,7 @@ Result<StoredAttempt> Reader::read_attempt() const {
   attempt.stderr_path = attempts_.bytes(6);
   if (!attempts_.null(7)) {
     attempt.ending = read_ending(attempts_, 8, static_cast<Outcome>(attempts_.integer(7)));
+    attempt.ending->peaks = decode_sizes(attempts_.bytes(16)).value_or(std::vector<Bytes>());
   }
   return attempt;
 }

@@ -46,10 +46,11 @@ struct Ending {
   int exit_code = 0;  // meaningful when signal is 0
   int signal = 0;
   Time ended{};
-  Bytes peak;                    // GPU memory at its highest; 0 where unknown
-  Duration gpu_time{};           // its time on each of its devices, added up
-  std::optional<double> energy;  // joules
-  std::string message;           // what the reason does not say; mostly empty
+  Bytes peak;                     // GPU memory at its highest; 0 where unknown
+  Duration gpu_time{};            // its time on each of its devices, added up
+  std::optional<double> energy;   // joules
+  std::string message;            // what the reason does not say; mostly empty
+  std::vector<Bytes> peaks = {};  // of an attempt: on each of its devices; none: unknown
 };
 
 struct JobRecord {

@@ -72,6 +72,7 @@ Result<void> create_version_3(Database& database) { return database.execute(kVer
 constexpr const char* kVersion4 = R"(
 ALTER TABLE jobs ADD COLUMN claim INTEGER;
 ALTER TABLE jobs ADD COLUMN memory_retries INTEGER;
+ALTER TABLE attempts ADD COLUMN peaks BLOB;
 )";
 
 Result<void> create_version_4(Database& database) { return database.execute(kVersion4); }

@@ -79,7 +79,8 @@ Result<void> Writer::prepare_statements() {
        {set_claim_, "UPDATE jobs SET claim = ?2, memory_retries = ?3 WHERE id = ?1"},
        {end_attempt_,
         "UPDATE attempts SET outcome = ?3, ended = ?4, reason = ?5, code = ?6, signal = ?7, "
-        "peak = ?8, gpu_time = ?9, energy = ?10, message = ?11 WHERE job = ?1 AND attempt = ?2"},
+        "peak = ?8, gpu_time = ?9, energy = ?10, message = ?11, peaks = ?12 "
+        "WHERE job = ?1 AND attempt = ?2"},
        {end_job_,
         "UPDATE jobs SET state = ?2, ended = ?3, reason = ?4, code = ?5, signal = ?6, peak = ?7, "
         "gpu_time = ?8, energy = ?9, message = ?10 WHERE id = ?1"},
@@ -276,11 +277,12 @@ Result<void> Writer::write(const SetStopping& change) {
 
 Result<void> Writer::write(const EndAttempt& change) {
   const Ending& end = change.ending;
-  if (Result<void> done =
-          end_attempt_.run(change.job.value, change.attempt, static_cast<int>(end.outcome),
-                           end.ended.time_since_epoch().count(), static_cast<int>(end.reason),
-                           end.exit_code, end.signal, unless_zero(end.peak.count),
-                           end.gpu_time.count(), end.energy, unless_empty(end.message));
+  const std::string peaks = encode_sizes(end.peaks);
+  if (Result<void> done = end_attempt_.run(
+          change.job.value, change.attempt, static_cast<int>(end.outcome),
+          end.ended.time_since_epoch().count(), static_cast<int>(end.reason), end.exit_code,
+          end.signal, unless_zero(end.peak.count), end.gpu_time.count(), end.energy,
+          unless_empty(end.message), peaks.empty() ? std::nullopt : std::optional(Blob{peaks}));
       !done) {
     return done;
   }

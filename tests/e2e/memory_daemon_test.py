@@ -23,6 +23,7 @@ class Memory(LifeCase):
         self.berth("submit", self.simjob(5))
         self.berth("wait")
         self.assertEqual(self.show(1)["peak_memory_bytes"], 5 * GIB)
+        self.assertEqual(self.show(1)["attempts"][0]["peak_memory_bytes_by_gpu"], [5 * GIB])
         self.assertNotIn("mem", self.show(1))
         self.berth("daemon", "pause")
         self.berth("submit", self.simjob(5))
@@ -38,19 +39,17 @@ class Memory(LifeCase):
         self.assertNotIn("mem", self.show(4))
 
     def test_waiting_jobs_learn_too(self):
-        self.make_gates("gate")
-        self.berth("submit", "read x < gate; " + self.simjob(4) + " # 1")
-        self.berth("submit", "read x < gate; " + self.simjob(4) + " # 2")
-        for i in range(3, 6):
-            self.berth("submit", "read x < gate; " + self.simjob(4) + f" # {i}")
-        self.release("gate")
-        self.berth("wait", "1")
-        self.release("gate")
-        self.berth("wait", "2")
-        # Two have shown that the last number does not matter: the other three run side by side.
+        gates = [f"gate-{i}" for i in range(1, 6)]  # a number after a dash is masked in a recipe
+        self.make_gates(*gates)
+        for gate in gates:
+            self.berth("submit", f"read x < {gate}; " + self.simjob(4))
+        for i in (1, 2):
+            self.release(gates[i - 1])
+            self.berth("wait", str(i))
+        # Two have shown that this number does not matter: the other three run side by side.
         self.eventually(lambda: [self.state(i) for i in (3, 4, 5)] == ["running"] * 3)
-        for _ in range(3):
-            self.release("gate")
+        for gate in gates[2:]:
+            self.release(gate)
         self.berth("wait")
 
     def test_running_out_grows_the_claim_also_over_a_restart(self):

@@ -67,6 +67,7 @@ TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   end.exit_code = 3;
   end.signal = 15;
   end.peak = mebibytes(100);
+  end.peaks = {mebibytes(100), mebibytes(7)};
   end.gpu_time = std::chrono::seconds(9);
   end.energy = 12.75;
   end.message = "too long";
@@ -87,6 +88,7 @@ TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   }
   EXPECT_FALSE(found->job(forgotten).has_value());
   EXPECT_EQ(text(found->attempts(first)->front()), text(store_->attempts(first)->front()));
+  EXPECT_EQ(found->attempts(first)->front().ending->peaks, end.peaks);
   EXPECT_EQ((*found->find_token(5, "token"))->first, first);
   EXPECT_EQ(**found->setting("name"), std::string("va\0lue", 6));
   EXPECT_OK(found->for_each_live([&](const LiveJob& job) {
