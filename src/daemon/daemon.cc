@@ -182,7 +182,8 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
   launch.directory = description.directory;
   launch.user = description.user;
   EnvironmentChanges changes = device_environment(devices_, action.devices);
-  if (const Needs& needs = description.spec.needs; needs.mps != 0) {
+  // As they are now: a claim may have been learned or have grown since it was submitted.
+  if (const Needs& needs = scheduler_->needs(*scheduler_->find(action.job)); needs.mps != 0) {
     add_changes(changes, mps_->environment(devices_.list()[action.devices.front().value], needs));
   }
   changes.emplace_back("BERTH_RUN", paths_.state);
