@@ -2,10 +2,8 @@
 
 import os
 import signal
-import time
 import unittest
 
-from daemon_case import DEADLINE
 from life_case import LifeCase
 
 
@@ -133,11 +131,9 @@ class Pausing(LifeCase):
 
     def become(self, states):
         """Waits until each of them is in one of these states; they announce it to nobody."""
-        end = time.monotonic() + DEADLINE
-        while any(self.proc(pid, "stat").rsplit(")", 1)[1].split()[0] not in states
-                  for pid in self.processes):
-            self.assertLess(time.monotonic(), end, f"not all are {states}")
-            time.sleep(0.001)
+        self.eventually(lambda: all(
+            self.proc(pid, "stat").rsplit(")", 1)[1].split()[0] in states
+            for pid in self.processes), f"not all are {states}")
 
     def test_the_whole_tree_stops_and_goes_on(self):
         self.berth("pause", "p")
