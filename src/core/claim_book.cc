@@ -131,8 +131,12 @@ bool ClaimBook::change(const Recipe& recipe, Change change) {
   Known& known = recipes_[recipe.key];
   const std::optional<Bytes> before = known.claim(recipe.numbers);
   const Places mattered = known.matters;
-  change(known.find(recipe.numbers));
-  known.find_what_matters();
+  Case& one = known.find(recipe.numbers);
+  const Bytes last = one.peaks.empty() ? Bytes{} : one.peaks.back();
+  change(one);
+  if (!one.peaks.empty() && one.peaks.back() != last) {
+    known.find_what_matters();
+  }
   return known.matters != mattered || known.claim(recipe.numbers) != before;
 }
 

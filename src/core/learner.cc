@@ -4,8 +4,41 @@
 
 namespace berth {
 
-void Learner::job_waits(JobId job, Recipe recipe) {
+void Learner::claim(Needs& needs, const Recipe& recipe, const DeviceTable& devices) const {
+  if (needs.claim != ClaimSource::Learned || needs.gpus == 0) {
+    return;
+  }
+  needs.memory = book_.claim(recipe).value_or(Bytes{});
+  if (needs.memory > Bytes{} && devices.impossible(needs)) {
+    needs.memory = Bytes{};  // no device has so much: alone it has the best chance
+  }
+}
+
+void Learner::job_waits(JobId job, Recipe recipe, const Scheduler& scheduler) {
+  const Needs& needs = scheduler.needs(*scheduler.find(job));
+  if (needs.claim != ClaimSource::Learned || needs.gpus == 0) {
+    return;
+  }
   waiting_[recipe.key].push_back({job, std::move(recipe.numbers)});
+  // Jobs leave without a word: once in a while, so that it costs little for each.
+  constexpr std::size_t kSlack = 10'000;
+  if (++entries_ > 2 * scheduler.waiting() + kSlack) {
+    drop_those_that_left(scheduler);
+  }
+}
+
+void Learner::drop_those_that_left(const Scheduler& scheduler) {
+  entries_ = 0;
+  looked_at_ = 0;
+  for (auto& [key, jobs] : waiting_) {
+    std::erase_if(jobs, [&](const Waiting& waiting) {
+      const Job* job = scheduler.find(waiting.job);
+      return job == nullptr || !job->waiting();
+    });
+    entries_ += jobs.size();
+  }
+  std::erase_if(changed_, [&](const std::string& key) { return waiting_.at(key).empty(); });
+  std::erase_if(waiting_, [](const auto& recipe) { return recipe.second.empty(); });
 }
 
 void Learner::learn(const Recipe& recipe, Bytes peak) {
@@ -42,6 +75,7 @@ std::vector<Reclaim> Learner::reclaims(const Scheduler& scheduler, std::size_t m
       if (job == nullptr || !job->waiting()) {
         std::swap(jobs[looked_at_], jobs.back());
         jobs.pop_back();
+        --entries_;
         continue;
       }
       ++looked_at_;

@@ -14,10 +14,11 @@ namespace berth {
 
 class Learner {
  public:
-  /// What a job claims that is about to be submitted; 0: nobody knows.
-  Bytes claim(const Recipe& recipe) const { return book_.claim(recipe).value_or(Bytes{}); }
-  /// A job waits whose claim is learned: it will be in reclaims() when more is known.
-  void job_waits(JobId job, Recipe recipe);
+  /// Sets what a job claims that is about to be submitted, where that is to be learned.
+  void claim(Needs& needs, const Recipe& recipe, const DeviceTable& devices) const;
+  /// A job of the scheduler's waits: if its claim is learned, it will be in reclaims() when more is
+  /// known.
+  void job_waits(JobId job, Recipe recipe, const Scheduler& scheduler);
 
   void learn(const Recipe& recipe, Bytes peak);
   /// A job ran out of memory and would have needed so much.
@@ -34,9 +35,11 @@ class Learner {
     std::vector<double> numbers;
   };
   void note_change(const std::string& key);
+  void drop_those_that_left(const Scheduler& scheduler);
 
   ClaimBook book_;
   std::unordered_map<std::string, std::vector<Waiting>> waiting_;  // by recipe; some have left
+  std::size_t entries_ = 0;                                        // in all of them
   std::deque<std::string> changed_;  // recipes of which more is known than was passed on
   std::size_t looked_at_ = 0;        // of the first of them: its waiting jobs up to here
 };

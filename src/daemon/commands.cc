@@ -199,7 +199,7 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
   scheduler_->apply(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
   journal(Restored{job.id, 1, false, {}, job.attempt, std::nullopt}, at);
   check(store_->set_waiting(job.id, false, {}));
-  await_claim(job.id, 1, spec.needs, recipe_of(job.description.project, job.description.command));
+  await_claim(job.id, 1, recipe_of(job.description.project, job.description.command));
   return {};
 }
 
@@ -221,7 +221,7 @@ Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, Time
   }
   journal(Edited{job.id, before, edited.spec}, at);
   check(store_->amend(job.id, edited.spec, edited.name, edited.command));
-  await_claim(job.id, 1, edited.spec.needs, recipe_of(edited.project, edited.command));
+  await_claim(job.id, 1, recipe_of(edited.project, edited.command));
   return {};
 }
 

@@ -127,8 +127,7 @@ class Daemon {
 
   // Memory (memory.cc).
   void open_peaks();
-  void claim_memory(Needs& needs, const Recipe& recipe) const;
-  void await_claim(JobId first, std::uint32_t count, const Needs& needs, const Recipe& recipe);
+  void await_claim(JobId first, std::uint32_t count, const Recipe& recipe);
   static bool complains_of_memory(const AttemptEnd& end, const Active& active);
   static std::string last_words(const Active& active);
   std::optional<MemoryEnd> judge_memory(const Job& job, const AttemptEnd& end, Active& active);

@@ -10,8 +10,6 @@ namespace {
 /// Waiting jobs that are looked at in one turn, when more is known about their recipe.
 constexpr std::size_t kClaimsAtOnce = 5'000;
 
-bool learns(const Needs& needs) { return needs.claim == ClaimSource::Learned && needs.gpus > 0; }
-
 }  // namespace
 
 void Daemon::open_peaks() {
@@ -20,21 +18,9 @@ void Daemon::open_peaks() {
       [this](const Recipe& recipe, Bytes peak) { learner_.learn(recipe, peak); });
 }
 
-/// What is known of such jobs, for one that is about to be submitted.
-void Daemon::claim_memory(Needs& needs, const Recipe& recipe) const {
-  if (!learns(needs)) {
-    return;
-  }
-  needs.memory = learner_.claim(recipe);
-  if (needs.memory > Bytes{} && scheduler_->devices().impossible(needs)) {
-    needs.memory = Bytes{};
-  }
-}
-
-void Daemon::await_claim(JobId first, std::uint32_t count, const Needs& needs,
-                         const Recipe& recipe) {
-  for (std::uint32_t i = 0; learns(needs) && i < count; ++i) {
-    learner_.job_waits(JobId{first.value + i}, recipe);
+void Daemon::await_claim(JobId first, std::uint32_t count, const Recipe& recipe) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    learner_.job_waits(JobId{first.value + i}, recipe, *scheduler_);
   }
 }
 

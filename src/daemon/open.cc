@@ -239,7 +239,6 @@ Result<void> Daemon::restore() {
     Restore command{job.id, job.spec, std::min(job.submitted, at), job.attempt, std::nullopt};
     command.spec.held = job.phase == JobPhase::Held;
     command.spec.begin = std::max(command.spec.begin, job.not_before);
-    await_claim(job.id, 1, job.spec.needs, recipe_of(job.project, job.command));
     command.memory_retries = job.memory_retries;
     if (job.claim) {
       command.spec.needs.memory = *job.claim;
@@ -274,6 +273,7 @@ Result<void> Daemon::restore() {
       }
     }
     scheduler_->apply(command, at);
+    await_claim(job.id, 1, recipe_of(job.project, job.command));
     entries.add(command);
   });
   if (!read) {

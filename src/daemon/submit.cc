@@ -50,12 +50,13 @@ HttpResponse Daemon::submit(const HttpRequest& request) {
     }
     description.user = user;
     const JobSpec spec = description.spec;
-    await_claim(id, job.count, spec.needs, recipe_of(description.project, description.command));
+    const Recipe recipe = recipe_of(description.project, description.command);
     check(store_->insert(id, job.count, std::move(description), environment, at));
     const Result<JobId> taken = scheduler_->apply(Submit{spec, id, job.count}, at);
     if (!taken) {
       check(Failure(taken.error()));  // it was checked before
     }
+    await_claim(id, job.count, recipe);
     starts.push_back(id);
     id.value += job.count;
   }
@@ -102,7 +103,7 @@ Result<void> Daemon::check_job(SubmittedJob& job, uid_t user) const {
   if (spec.expected == kForever) {
     spec.expected = history_.expected(recipe.key);
   }
-  claim_memory(spec.needs, recipe);
+  learner_.claim(spec.needs, recipe, scheduler_->devices());
   return scheduler_->check_submission(spec);
 }
 

@@ -140,7 +140,6 @@ class Run {
 
   // Memory (run_memory.cc).
   Recipe recipe(const Record& record) const;
-  void claim_memory(JobSpec& spec, const JobLine& line) const;
   bool complains_of_memory(const Exit& exit);
   std::optional<MemoryEnd> judge_memory(const Exit& exit);
   void learn_peak(const Exit& exit);

@@ -33,7 +33,12 @@ Result<void> Run::prepare() {
   for (const DeviceInfo& device : devices_.list()) {
     scheduler_->add_device(device.spec);
   }
-  if (!options_.peaks.empty()) {
+  // Of devices that are taken on trust nobody will know what jobs use.
+  const std::vector<DeviceInfo>& list = devices_.list();
+  const bool measured = std::any_of(list.begin(), list.end(), [](const DeviceInfo& device) {
+    return device.spec.memory > Bytes{};
+  });
+  if (measured && !options_.peaks.empty()) {
     peaks_ = std::make_unique<PeakFile>(
         options_.peaks, [this](const Recipe& recipe, Bytes peak) { learner_.learn(recipe, peak); });
   }
@@ -274,7 +279,10 @@ Result<void> Run::submit(JobLine line) {
   if (!spec) {
     return Failure(spec.error());
   }
-  claim_memory(*spec, line);
+  if (peaks_ != nullptr) {
+    learner_.claim(spec->needs, options_.recipe(line.options.project.value_or(""), line.command),
+                   scheduler_->devices());
+  }
   const Time at = now();
   if (never) {
     // Its number and its account are those that it would have had, had it come in time.
@@ -287,8 +295,6 @@ Result<void> Run::submit(JobLine line) {
                       {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, at});
     return {};
   }
-  const bool learns =
-      peaks_ != nullptr && spec->needs.claim == ClaimSource::Learned && spec->needs.gpus > 0;
   const Result<JobId> submitted = scheduler_->apply(Submit{std::move(*spec), id}, at);
   if (!submitted) {
     return fail(submitted.error().code,
@@ -300,8 +306,8 @@ Result<void> Run::submit(JobLine line) {
     names_[*line.options.name] = id;
   }
   const Record& record = records_.insert(id, make_record(std::move(line)));
-  if (learns) {
-    learner_.job_waits(id, recipe(record));
+  if (peaks_ != nullptr) {
+    learner_.job_waits(id, recipe(record), *scheduler_);
   }
   return {};
 }

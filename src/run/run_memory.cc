@@ -9,18 +9,6 @@ Recipe Run::recipe(const Record& record) const {
   return options_.recipe(record.project(), record.command);
 }
 
-/// Before it is submitted: what is known of such jobs.
-void Run::claim_memory(JobSpec& spec, const JobLine& line) const {
-  Needs& needs = spec.needs;
-  if (peaks_ == nullptr || needs.claim != ClaimSource::Learned || needs.gpus == 0) {
-    return;
-  }
-  needs.memory = learner_.claim(options_.recipe(line.options.project.value_or(""), line.command));
-  if (needs.memory > Bytes{} && scheduler_->devices().impossible(needs)) {
-    needs.memory = Bytes{};
-  }
-}
-
 bool Run::complains_of_memory(const Exit& exit) {
   return (exit.code != 0 || exit.signal != 0) && exit.start_error == 0 &&
          find_memory_complaint(outputs_.tail(exit.job)).has_value();

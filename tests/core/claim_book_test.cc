@@ -97,7 +97,7 @@ TEST(LearnerTest, ChangesTheClaimsOfThoseThatWaitSomeAtATime) {
   for (int seed = 1; seed <= 10; ++seed) {
     const Result<JobId> job = scheduler.apply(Submit{}, Time{});
     ASSERT_TRUE(job.has_value());
-    learner.job_waits(*job, train(64, 0.1, seed));
+    learner.job_waits(*job, train(64, 0.1, seed), scheduler);
   }
   (void)scheduler.step(Time{});  // the first starts, alone
   EXPECT_FALSE(learner.behind());
@@ -117,6 +117,32 @@ TEST(LearnerTest, ChangesTheClaimsOfThoseThatWaitSomeAtATime) {
   EXPECT_EQ(changed, 9U);
   learner.learn(train(64, 0.1, 78), gibibytes(4));
   EXPECT_TRUE(learner.reclaims(scheduler, 100).empty()) << "they claim that already";
+}
+
+TEST(LearnerTest, LooksOnlyAtJobsThatStillWait) {
+  Scheduler scheduler(make_priority(), {});
+  DeviceSpec device;
+  device.memory = gibibytes(24);
+  scheduler.add_device(device);
+  Learner learner;
+  JobId last{};
+  for (int i = 0; i < 30'000; ++i) {
+    last = *scheduler.apply(Submit{}, Time{});
+    learner.job_waits(last, train(64, 0.1, i), scheduler);
+    if (i + 1 < 30'000) {  // most are gone before anything is known
+      ASSERT_TRUE(scheduler.apply(Cancel{last}, Time{}).has_value());
+      (void)scheduler.step(Time{});
+      scheduler.forget(last);
+    }
+  }
+  scheduler.apply(Pause{});
+  learner.learn(train(64, 0.1, 100'001), gibibytes(4));
+  learner.learn(train(64, 0.1, 100'002), gibibytes(4));
+  // Those that left were dropped long ago: one call comes to the end of what is kept.
+  std::vector<Reclaim> changes = learner.reclaims(scheduler, 12'000);
+  EXPECT_FALSE(learner.behind());
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].job, last);
 }
 
 }  // namespace
