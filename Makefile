@@ -5,8 +5,10 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libexpected-dev \
-  libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev
-TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps
+  libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev nodejs
+# Some builds of nodejs bring npm along, and then Debian's package of that name cannot be installed.
+NPM_PACKAGE = $(if $(shell command -v npm),,npm)
+TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps chromium
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 
@@ -55,7 +57,7 @@ clean:
 	rm -rf build
 
 build-packages:
-	@tools/need-packages $(BUILD_PACKAGES)
+	@tools/need-packages $(BUILD_PACKAGES) $(NPM_PACKAGE)
 test-packages:
 	@tools/need-packages $(TEST_PACKAGES)
 bench-packages: build-packages

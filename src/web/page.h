@@ -1,0 +1,17 @@
+// The web page's files, which are part of the program: it needs no folder beside it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace berth {
+
+struct PageFile {
+  std::string_view path;  // "/app.js"
+  std::string_view type;  // "text/javascript; charset=utf-8"
+  std::string_view gzip;  // its bytes, packed
+};
+
+std::span<const PageFile> page_files();
+
+}  // namespace berth
