@@ -16,10 +16,23 @@ bool names_this_server(std::string_view host, const TcpAccess& access,
                      [&](const std::string& known) { return equal_ignoring_case(host, known); });
 }
 
-bool has_token(std::string_view authorization, std::string_view token) {
+std::optional<Peer> owner_of_token(const TcpAccess& access, std::string_view authorization) {
   constexpr std::string_view kScheme = "Bearer ";
-  return equal_ignoring_case(authorization.substr(0, kScheme.size()), kScheme) &&
-         equal_in_constant_time(authorization.substr(kScheme.size()), token);
+  if (!equal_ignoring_case(authorization.substr(0, kScheme.size()), kScheme)) {
+    return std::nullopt;
+  }
+  const std::string_view token = authorization.substr(kScheme.size());
+  if (equal_in_constant_time(token, access.token)) {
+    return Peer{false, access.user, 0};
+  }
+  return access.session ? access.session(token) : std::nullopt;
+}
+
+bool is_open(const TcpAccess& access, const RequestHead& head) {
+  const std::optional<Target> target = parse_target(head.target);
+  const std::string_view method = head.method == "HEAD" ? "GET" : std::string_view(head.method);
+  return target && std::find(access.open.begin(), access.open.end(),
+                             fmt::format("{} {}", method, target->path)) != access.open.end();
 }
 
 }  // namespace
@@ -36,8 +49,8 @@ std::vector<std::string> host_names(std::string_view host, int port) {
   return names;
 }
 
-std::optional<Refusal> refuse(const TcpAccess& access, const RequestHead& head,
-                              std::string_view local_address) {
+std::variant<Peer, Refusal> admit(const TcpAccess& access, const RequestHead& head,
+                                  std::string_view local_address) {
   if (!names_this_server(head.host, access, local_address)) {
     return Refusal{403, "the Host header does not name this server"};
   }
@@ -49,10 +62,13 @@ std::optional<Refusal> refuse(const TcpAccess& access, const RequestHead& head,
       return Refusal{403, "requests from other origins are refused"};
     }
   }
-  if (!has_token(head.authorization, access.token)) {
-    return Refusal{401, "send the token as 'Authorization: Bearer TOKEN'"};
+  if (const std::optional<Peer> owner = owner_of_token(access, head.authorization)) {
+    return *owner;
   }
-  return std::nullopt;
+  if (is_open(access, head)) {
+    return Peer{};
+  }
+  return Refusal{401, "send the token as 'Authorization: Bearer TOKEN'"};
 }
 
 bool equal_in_constant_time(std::string_view given, std::string_view expected) {

@@ -2,19 +2,41 @@
 // must get nowhere. Pure functions.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "api/request_reader.h"
 
 namespace berth {
 
+inline constexpr uid_t kNobody = static_cast<uid_t>(-1);
+
+/// Who asks.
+struct Peer {
+  bool local = false;         // by the Unix socket: uid is the kernel's word
+  uid_t uid = kNobody;        // over TCP: whose token it is
+  std::uint64_t session = 0;  // that the token is of; 0: none
+};
+
 struct TcpAccess {
-  std::string token;
+  std::string token;  // stands for `user`
+  uid_t user = kNobody;
+  /// Whose session a token is of. May be left out.
+  std::function<std::optional<Peer>(std::string_view token)> session;
+  /// Requests that need no token, as "GET /path"; HEAD goes with GET. Who asks is then nobody.
+  std::vector<std::string> open;
   std::vector<std::string> hosts;  // `host:port` as a Host header names this server, lower case
 };
+
+/// Who has shown nothing need not send more than this.
+inline constexpr std::size_t kOpenBodyBytes = 4096;
 
 struct Refusal {
   int status = 403;
@@ -26,8 +48,8 @@ std::vector<std::string> host_names(std::string_view host, int port);
 
 /// Checks Host, Origin and token, in that order. `local_address` is this end of the connection, as
 /// `address:port`: an address cannot be rebound the way that a name can.
-std::optional<Refusal> refuse(const TcpAccess& access, const RequestHead& head,
-                              std::string_view local_address);
+std::variant<Peer, Refusal> admit(const TcpAccess& access, const RequestHead& head,
+                                  std::string_view local_address);
 
 /// Takes as long for a wrong text as for the right one, so that a guess learns nothing.
 bool equal_in_constant_time(std::string_view given, std::string_view expected);

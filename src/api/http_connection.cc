@@ -239,9 +239,14 @@ void HttpConnection::process() {
 void HttpConnection::take_head(bool more_is_here) {
   const RequestHead& head = reader_.head();
   if (access_ != nullptr) {
-    if (const std::optional<Refusal> refusal = berth::refuse(*access_, head, local_address_)) {
+    const std::variant<Peer, Refusal> verdict = admit(*access_, head, local_address_);
+    if (const auto* refusal = std::get_if<Refusal>(&verdict)) {
       refuse(refusal->status, refusal->message);
       return;
+    }
+    peer_ = std::get<Peer>(verdict);
+    if (peer_.uid == kNobody) {
+      reader_.limit_body(kOpenBodyBytes);
     }
   }
   if (head.expects_continue && !more_is_here && line_.empty()) {
@@ -263,6 +268,7 @@ void HttpConnection::take_request() {
   request.query = std::move(target->query);
   request.body = std::move(reader_.body());
   request.last_event_id = std::move(head.last_event_id);
+  request.if_none_match = std::move(head.if_none_match);
   request.peer = peer_;
   const bool keep_alive = head.keep_alive;
   reader_.reset();

@@ -90,7 +90,7 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   ConnectionHost& host_;
   const HttpServer::Limits& limits_;
   boost::asio::posix::stream_descriptor socket_;
-  const Peer peer_;
+  Peer peer_;  // over TCP, of the request that was read last
   const std::shared_ptr<const TcpAccess> access_;
   std::string local_address_;  // over TCP
 

@@ -74,10 +74,10 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
     add_door(unix_.back().fd(), nullptr);
   }
 
-  void add(TcpListener listener, const std::string& token) {
-    const TcpAccess access{token, host_names(listener.host, listener.port)};
+  void add(TcpListener listener, TcpAccess access) {
+    access.hosts = host_names(listener.host, listener.port);
     tcp_.push_back(std::move(listener.fd));
-    add_door(tcp_.back().get(), std::make_shared<const TcpAccess>(access));
+    add_door(tcp_.back().get(), std::make_shared<const TcpAccess>(std::move(access)));
   }
 
   void handle(HttpRequest request, std::unique_ptr<Responder> responder) override {
@@ -237,9 +237,8 @@ Result<void> HttpServer::listen_unix(const std::string& path, bool others) {
   return {};
 }
 
-Result<int> HttpServer::listen_tcp(const std::string& address, const std::string& token,
-                                   bool force) {
-  if (token.empty()) {
+Result<int> HttpServer::listen_tcp(const std::string& address, TcpAccess access, bool force) {
+  if (access.token.empty()) {
     return fail(ErrorCode::Usage, "listening on TCP needs a token");
   }
   Result<TcpListener> listener = listen_on_tcp(address, force);
@@ -247,7 +246,7 @@ Result<int> HttpServer::listen_tcp(const std::string& address, const std::string
     return Failure(listener.error());
   }
   const int port = listener->port;
-  impl_->add(std::move(*listener), token);
+  impl_->add(std::move(*listener), std::move(access));
   return port;
 }
 

@@ -3,8 +3,6 @@
 // thread.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,16 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "api/access.h"
 #include "api/loop.h"
 #include "base/result.h"
 
 namespace berth {
-
-/// Who asks.
-struct Peer {
-  bool local = false;                  // by the Unix socket: uid is the kernel's word
-  uid_t uid = static_cast<uid_t>(-1);  // nobody's, over TCP
-};
 
 struct HttpRequest {
   std::string method;                                      // "GET"
@@ -31,6 +24,7 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;  // decoded
   std::string body;
   std::string last_event_id;
+  std::string if_none_match;
   Peer peer;
 
   /// The first value of that name.
@@ -89,9 +83,10 @@ class HttpServer {
   /// Mode 0600 unless `others` may connect too. A socket file that nobody listens on is replaced.
   Result<void> listen_unix(const std::string& path, bool others);
   /// `address` is HOST:PORT; returns the port, which the system chooses for port 0. Every request
-  /// must carry the token, name a Host that is this address or a loopback name, and come from no
-  /// foreign Origin. Beyond loopback only with `force`.
-  Result<int> listen_tcp(const std::string& address, const std::string& token, bool force);
+  /// must carry a token of `access` unless it is an open one, name a Host that is this address or a
+  /// loopback name (`access.hosts` is filled in here), and come from no foreign Origin. Beyond
+  /// loopback only with `force`.
+  Result<int> listen_tcp(const std::string& address, TcpAccess access, bool force);
 
  private:
   class Impl;

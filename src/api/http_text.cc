@@ -171,7 +171,12 @@ void append_head(std::string& out, const ResponseHead& head) {
     out += fmt::format_int(*head.length).c_str();
     out += "\r\n";
   }
-  out += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+  const bool says_how_to_keep =
+      head.headers != nullptr &&
+      std::any_of(head.headers->begin(), head.headers->end(),
+                  [](const auto& header) { return header.first == "Cache-Control"; });
+  out += says_how_to_keep ? "" : "Cache-Control: no-store\r\n";
+  out += "X-Content-Type-Options: nosniff\r\n";
   if (head.headers != nullptr) {
     for (const auto& [name, value] : *head.headers) {
       if (!has_line_break(name) && !has_line_break(value)) {

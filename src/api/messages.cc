@@ -209,6 +209,17 @@ std::string to_json(const std::vector<JobReport>& reports, std::optional<JobId> 
   return text_of(json);
 }
 
+Result<std::string> parse_login_code(std::string_view text) {
+  const Result<Json> json = parse_object(text);
+  if (!json) {
+    return Failure(json.error());
+  }
+  if (json->size() != 1 || !json->contains("code") || !(*json)["code"].is_string()) {
+    return fail(ErrorCode::Usage, "to sign in takes one field, code: the one in berth ui's link");
+  }
+  return (*json)["code"].get<std::string>();
+}
+
 Result<void> read_edit(std::string_view text, JobDescription& job) {
   const Result<Json> json = parse_object(text);
   if (!json) {

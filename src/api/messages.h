@@ -92,6 +92,9 @@ std::string to_json(const std::vector<JobReport>& reports, std::optional<JobId> 
 /// What is to change of a waiting job, over what it says already.
 Result<void> read_edit(std::string_view json, JobDescription& job);
 
+/// POST /v1/session.
+Result<std::string> parse_login_code(std::string_view json);
+
 /// `text` as a JSON string, with its quotes.
 std::string quote(std::string_view text);
 

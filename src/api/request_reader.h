@@ -16,6 +16,7 @@ struct RequestHead {
   std::string origin;
   std::string authorization;
   std::string last_event_id;
+  std::string if_none_match;
   bool has_origin = false;  // an empty Origin is one, too
   bool keep_alive = true;
   bool expects_continue = false;
@@ -42,6 +43,9 @@ class RequestReader {
 
   /// Takes what it uses from the front of `input`; what it leaves comes again with more behind it.
   Step read(std::string_view& input);
+
+  /// Of this request alone; for when its head has been looked at.
+  void limit_body(std::size_t bytes);
 
   RequestHead& head();
   std::string& body();

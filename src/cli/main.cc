@@ -38,6 +38,7 @@ constexpr std::array kCommands = {
     Command{"rerun", "queue jobs again that have ended", berth::rerun_main},
     Command{"edit", "change jobs that wait", berth::edit_main},
     Command{"forget", "delete old records and logs", berth::forget_main},
+    Command{"ui", "open the web page", berth::ui_main},
     Command{"daemon", "start, stop and ask the daemon", berth::daemon_main},
     Command{"sweep", "expand a template over parameters: print the commands or run them",
             berth::sweep_main},
@@ -73,7 +74,8 @@ void print_help() {
       "  berth run --gpus 0,1 commands.txt       one command per line, one at a time on each GPU\n"
       "  berth sweep 'train.py --lr {{lr}}' -p lr 0.1 0.01 --run\n"
       "  berth submit --gpus 2 python train.py   queue a job; the daemon starts by itself\n"
-      "  berth gpus --watch\n");
+      "  berth gpus --watch\n"
+      "  berth ui                                see and steer everything in a browser\n");
 }
 
 const Command* find_command(std::string_view name) {

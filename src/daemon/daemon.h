@@ -22,6 +22,7 @@
 #include "daemon/events.h"
 #include "daemon/history.h"
 #include "daemon/log_reader.h"
+#include "daemon/sessions.h"
 #include "daemon/start.h"
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
@@ -176,6 +177,18 @@ class Daemon {
   bool may_change(const Peer& peer, uid_t owner) const;
   uid_t user_of(const Peer& peer) const;
 
+  // The web page (web.cc).
+  static bool serve_page(const HttpRequest& request, Reply& reply);
+  Result<TcpAccess> tcp_access();
+  Result<void> open_tcp(const DaemonOptions& options);
+  Result<void> listen_at(const std::string& address, bool force);
+  Result<void> listen_anywhere();
+  HttpResponse log_in(const HttpRequest& request);
+  HttpResponse begin_session(const HttpRequest& request);
+  HttpResponse end_session(const HttpRequest& request);
+  Result<void> save_sessions();
+  std::string status_for(const Peer& peer) const;
+
   // Submission (submit.cc).
   HttpResponse submit(const HttpRequest& request);
   Result<void> check_job(SubmittedJob& job, uid_t user) const;
@@ -204,6 +217,9 @@ class Daemon {
   Fd lock_;
   DaemonOptions options_;
   std::string listening_;  // HOST:PORT, when asked to
+  Sessions sessions_;
+  std::string web_note_;  // why the page is not where it was
+  Time opened_{};
   Loop loop_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<ShimRunner> runner_;

@@ -115,6 +115,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   if (Result<void> set = set_clock(); !set) {
     return set;
   }
+  opened_ = now();
   Result<std::unique_ptr<Policy>> policy = make_live_policy(options.policy);
   if (!policy) {
     return Failure(policy.error());
@@ -375,16 +376,8 @@ Result<void> Daemon::open_server(const DaemonOptions& options) {
   server_ = std::make_unique<HttpServer>(loop_, [this](HttpRequest request, Reply reply) {
     handle(std::move(request), std::move(reply));
   });
-  if (!options.listen.empty()) {
-    const Result<std::string> token = daemon_token(paths_.state);
-    if (!token) {
-      return Failure(token.error());
-    }
-    const Result<int> port = server_->listen_tcp(options.listen, *token, options.force_listen);
-    if (!port) {
-      return Failure(port.error());
-    }
-    listening_ = fmt::format("{}:{}", options.listen.substr(0, options.listen.rfind(':')), *port);
+  if (Result<void> listening = open_tcp(options); !listening) {
+    return listening;
   }
   return server_->listen_unix(paths_.socket(), options.everyone);
 }

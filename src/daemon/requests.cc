@@ -16,8 +16,7 @@ void Daemon::answer(Reply reply, HttpResponse response) {
   });
 }
 
-/// Over TCP the token stands for the daemon's own user.
-uid_t Daemon::user_of(const Peer& peer) const { return peer.local ? peer.uid : ::getuid(); }
+uid_t Daemon::user_of(const Peer& peer) const { return peer.uid; }
 
 bool Daemon::may_change(const Peer& peer, uid_t owner) const {
   const uid_t user = user_of(peer);
@@ -57,7 +56,7 @@ void Daemon::listen(Asked asked) {
        last = std::move(asked.request.last_event_id)] { events_->listen(std::move(*held), last); });
 }
 
-HttpResponse Daemon::status(const HttpRequest&) {
+HttpResponse Daemon::status(const HttpRequest& request) {
   std::string counts;
   for (std::size_t i = 0; i < kPhases; ++i) {
     counts += fmt::format(R"({}"{}":{})", counts.empty() ? "" : ",",
@@ -66,9 +65,9 @@ HttpResponse Daemon::status(const HttpRequest&) {
   const auto devices = std::count_if(device_states_.begin(), device_states_.end(),
                                      [](const DeviceState& state) { return !state.removed; });
   return json(fmt::format(
-      R"({{"version":1,"pid":{},"policy":"{}","paused":{},"gpus":{},"listen":{},"home":{},"jobs":{{{}}}}})",
+      R"({{"version":1,"pid":{},"policy":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}}}})",
       ::getpid(), scheduler_->policy().name(), scheduler_->paused(), devices, quote(listening_),
-      quote(paths_.state), counts));
+      quote(paths_.state), status_for(request.peer), counts));
 }
 
 }  // namespace berth

@@ -66,6 +66,9 @@ const std::vector<Daemon::Route>& Daemon::routes() {
       {"POST", "/v1/devices/drain", &Daemon::change_devices},
       {"POST", "/v1/devices/undrain", &Daemon::change_devices},
       {"GET", "/v1/events", &Daemon::listen},
+      {"POST", "/v1/login", &Daemon::log_in},
+      {"POST", "/v1/session", &Daemon::begin_session},
+      {"POST", "/v1/session/end", &Daemon::end_session},
       {"GET", "/metrics", &Daemon::metrics},
   };
   return kRoutes;
@@ -80,6 +83,9 @@ HttpResponse Daemon::index(const HttpRequest&) {
 }
 
 void Daemon::handle(HttpRequest request, Reply reply) {
+  if (serve_page(request, reply)) {
+    return;
+  }
   const std::string path = request.path;
   const std::string method = request.method == "HEAD" ? "GET" : request.method;
   // A word that is a command is no job's number.

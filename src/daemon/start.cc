@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/paths.h"
+#include "base/secret.h"
 
 namespace berth {
 namespace {
@@ -112,16 +113,12 @@ Result<std::string> daemon_token(const std::string& folder) {
     }
     return token;
   }
-  unsigned char bytes[32];
-  if (::getentropy(bytes, sizeof bytes) != 0) {
-    return fail_errno("cannot make a token", errno);
-  }
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += fmt::format("{:02x}", byte);
+  Result<std::string> token = random_hex(32);
+  if (!token) {
+    return token;
   }
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  const std::string line = token + "\n";
+  const std::string line = *token + "\n";
   if (!file || ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     return fail_errno(fmt::format("cannot write {}", path), errno);
   }

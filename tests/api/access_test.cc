@@ -7,8 +7,16 @@ namespace berth {
 namespace {
 
 constexpr const char* kToken = "s3cret-token";
+constexpr uid_t kUser = 1234;
 constexpr const char* kMethods[] = {"GET",   "HEAD",  "POST",    "PUT",  "DELETE",
                                     "PATCH", "TRACE", "OPTIONS", "BREW", "events"};
+
+TcpAccess access_with_token() {
+  TcpAccess access;
+  access.token = kToken;
+  access.user = kUser;
+  return access;
+}
 
 /// PORT stands for the server's port.
 struct AccessCase {
@@ -22,14 +30,14 @@ class Access : public ::testing::TestWithParam<AccessCase> {};
 TEST_P(Access, IsTheSameForEveryMethod) {
   TestServer server([](const HttpRequest& request, std::unique_ptr<Responder> responder) {
     EXPECT_FALSE(request.peer.local);
-    EXPECT_EQ(request.peer.uid, static_cast<uid_t>(-1));
+    EXPECT_EQ(request.peer.uid, kUser);
     if (request.path == "/v1/events") {
       (void)responder->stream();  // ends at once
     } else {
       responder->respond({});
     }
   });
-  const int port = server.listen_tcp(kToken);
+  const int port = server.listen_tcp(access_with_token());
   server.start();
   std::string headers = GetParam().headers;
   for (std::size_t at = 0; (at = headers.find("PORT")) != std::string::npos;) {
@@ -98,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(AccessRules, IsCheckedBeforeTheBodyIsRead) {
   TestServer server(echo);
-  RawClient client = RawClient::to_port(server.listen_tcp(kToken));
+  RawClient client = RawClient::to_port(server.listen_tcp(access_with_token()));
   server.start();
   client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
   EXPECT_EQ(client.reply().status, 403);
@@ -113,21 +121,130 @@ TEST(AccessRules, ComparesWhole) {
   EXPECT_FALSE(equal_in_constant_time("", ""));
 }
 
+/// What comes of a request to a server at 127.0.0.1:8750 with a session's token, "of-ann", and two
+/// open doors.
+struct RuleCase {
+  const char* name;
+  const char* request;  // method and target
+  const char* authorization;
+  const char* host;
+  const char* origin;  // null: none
+  int status;          // 0: let in
+  uid_t user;
+};
+
+constexpr uid_t kAnn = 1000;
+
+std::variant<Peer, Refusal> judge(const RuleCase& rule) {
+  TcpAccess access = access_with_token();
+  access.open = {"GET /", "POST /v1/session"};
+  access.session = [](std::string_view token) {
+    return token == "of-ann" ? std::optional(Peer{false, kAnn, 5}) : std::nullopt;
+  };
+  access.hosts = host_names("127.0.0.1", 8750);
+  RequestHead head;
+  const std::string_view request = rule.request;
+  head.method = request.substr(0, request.find(' '));
+  head.target = request.substr(request.find(' ') + 1);
+  head.authorization = rule.authorization;
+  head.host = rule.host;
+  head.has_origin = rule.origin != nullptr;
+  head.origin = head.has_origin ? rule.origin : "";
+  return admit(access, head, "127.0.0.1:8750");
+}
+
+class Rules : public ::testing::TestWithParam<RuleCase> {};
+
+TEST_P(Rules, SayWhoAsksOrRefuse) {
+  const std::variant<Peer, Refusal> verdict = judge(GetParam());
+  if (const auto* refusal = std::get_if<Refusal>(&verdict)) {
+    EXPECT_EQ(refusal->status, GetParam().status) << refusal->message;
+    return;
+  }
+  const Peer& peer = std::get<Peer>(verdict);
+  EXPECT_EQ(GetParam().status, 0);
+  EXPECT_FALSE(peer.local);
+  EXPECT_EQ(peer.uid, GetParam().user);
+  EXPECT_EQ(peer.session, GetParam().user == kAnn ? 5U : 0U);
+}
+
+constexpr const char* kHere = "127.0.0.1:8750";
+constexpr const char* kOwn = "Bearer s3cret-token";
+constexpr const char* kAnns = "Bearer of-ann";
+
+INSTANTIATE_TEST_SUITE_P(
+    Api, Rules,
+    ::testing::Values(
+        RuleCase{"token", "GET /v1/jobs", kOwn, kHere, nullptr, 0, kUser},
+        RuleCase{"session", "GET /v1/jobs", kAnns, kHere, nullptr, 0, kAnn},
+        RuleCase{"session_of_the_page", "POST /v1/jobs", kAnns, kHere, "http://127.0.0.1:8750", 0,
+                 kAnn},
+        RuleCase{"session_elsewhere", "POST /v1/jobs", kAnns, kHere, "http://127.0.0.1:1", 403, 0},
+        RuleCase{"session_rebound", "GET /v1/jobs", kAnns, "evil.example:8750", nullptr, 403, 0},
+        RuleCase{"no_session", "GET /v1/jobs", "Bearer of-bob", kHere, nullptr, 401, 0},
+        RuleCase{"session_as_basic", "GET /v1/jobs", "Basic of-ann", kHere, nullptr, 401, 0},
+        RuleCase{"page", "GET /", "", kHere, nullptr, 0, kNobody},
+        RuleCase{"page_head", "HEAD /", "", kHere, nullptr, 0, kNobody},
+        RuleCase{"page_with_query", "GET /?a=b", "", kHere, nullptr, 0, kNobody},
+        RuleCase{"page_in_other_letters", "GET /%2F", "", kHere, nullptr, 401, 0},
+        RuleCase{"page_with_token", "GET /", kAnns, kHere, nullptr, 0, kAnn},
+        RuleCase{"page_with_old_token", "GET /", "Bearer old", kHere, nullptr, 0, kNobody},
+        RuleCase{"page_written_to", "POST /", "", kHere, nullptr, 401, 0},
+        RuleCase{"page_asked_how", "OPTIONS /", "", kHere, nullptr, 401, 0},
+        RuleCase{"page_of_own_origin", "GET /", "", kHere, "http://127.0.0.1:8750", 0, kNobody},
+        RuleCase{"page_of_other_origin", "GET /", "", kHere, "http://evil.example", 403, 0},
+        RuleCase{"page_of_no_origin", "GET /", "", kHere, "null", 403, 0},
+        RuleCase{"page_rebound", "GET /", "", "evil.example:8750", nullptr, 403, 0},
+        RuleCase{"sign_in", "POST /v1/session", "", kHere, "http://127.0.0.1:8750", 0, kNobody},
+        RuleCase{"sign_in_from_elsewhere", "POST /v1/session", "", kHere, "http://localhost:1", 403,
+                 0},
+        RuleCase{"sign_in_rebound", "POST /v1/session", "", "evil.example:8750", nullptr, 403, 0},
+        RuleCase{"sign_in_read", "GET /v1/session", "", kHere, nullptr, 401, 0},
+        RuleCase{"sign_out", "POST /v1/session/end", "", kHere, nullptr, 401, 0},
+        RuleCase{"nearly_open", "POST /v1/session/", "", kHere, nullptr, 401, 0},
+        RuleCase{"no_path", "GET x", "", kHere, nullptr, 401, 0},
+        RuleCase{"star", "GET *", "", kHere, nullptr, 401, 0}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(AccessRules, WhoHasShownNothingSendsLittle) {
+  TestServer server(echo);
+  TcpAccess access = access_with_token();
+  access.open = {"POST /v1/session"};
+  const int port = server.listen_tcp(access);
+  server.start();
+  const std::string host = "Host: 127.0.0.1:" + std::to_string(port) + "\r\n";
+  const auto ask = [&](const std::string& headers, const std::string& body) {
+    RawClient client = RawClient::to_port(port);
+    client.write("POST /v1/session HTTP/1.1\r\n" + host + headers + "\r\n" + body);
+    return client.reply().status;
+  };
+  const std::string most(kOpenBodyBytes, 'x');
+  const auto length = [](const std::string& body) {
+    return "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  };
+  EXPECT_EQ(ask(length(most), most), 200);
+  EXPECT_EQ(ask(length(most + "x"), most + "x"), 413);
+  EXPECT_EQ(ask("Transfer-Encoding: chunked\r\n", "1001\r\n" + most + "x\r\n0\r\n\r\n"), 413);
+  EXPECT_EQ(ask(std::string(TOKEN) + length(most + "x"), most + "x"), 200);
+}
+
 TEST(AccessRules, TheStandardPortMayBeLeftOut) {
-  const TcpAccess access{"t", host_names("127.0.0.1", 80)};
+  TcpAccess access = access_with_token();
+  access.hosts = host_names("127.0.0.1", 80);
   RequestHead head;
   head.host = "localhost";
-  head.authorization = "Bearer t";
-  EXPECT_FALSE(refuse(access, head, "127.0.0.1:80").has_value());
+  head.authorization = kOwn;
+  EXPECT_TRUE(std::holds_alternative<Peer>(admit(access, head, "127.0.0.1:80")));
 }
 
 TEST(AccessRules, AServerOnAllAddressesAnswersToTheOneThatWasUsed) {
-  const TcpAccess access{"t", host_names("0.0.0.0", 8750)};
+  TcpAccess access = access_with_token();
+  access.hosts = host_names("0.0.0.0", 8750);
   RequestHead head;
-  head.authorization = "Bearer t";
+  head.authorization = kOwn;
   head.host = "192.0.2.7:8750";
-  EXPECT_FALSE(refuse(access, head, "192.0.2.7:8750").has_value());
-  EXPECT_TRUE(refuse(access, head, "192.0.2.8:8750").has_value());
+  EXPECT_TRUE(std::holds_alternative<Peer>(admit(access, head, "192.0.2.7:8750")));
+  EXPECT_TRUE(std::holds_alternative<Refusal>(admit(access, head, "192.0.2.8:8750")));
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ class TestServer {
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
 
-  int listen_tcp(const std::string& token) {
-    const Result<int> port = server_->listen_tcp("127.0.0.1:0", token, false);
+  int listen_tcp(TcpAccess access) {
+    const Result<int> port = server_->listen_tcp("127.0.0.1:0", std::move(access), false);
     EXPECT_TRUE(port.has_value()) << port.error().message;
     return port.value_or(0);
   }

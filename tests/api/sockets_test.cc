@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(HttpServerOnTcp, NeedsAToken) {
   Loop loop;
   HttpServer server(loop, echo);
-  const Result<int> port = server.listen_tcp("127.0.0.1:0", "", false);
+  const Result<int> port = server.listen_tcp("127.0.0.1:0", TcpAccess{}, false);
   ASSERT_FALSE(port.has_value());
   EXPECT_EQ(port.error().code, ErrorCode::Usage);
 }

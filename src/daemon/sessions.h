@@ -1,0 +1,64 @@
+// Sessions: who has signed in to the web page. `berth ui` asks for a code and puts it into a link;
+// the page gives the code back once and gets a token, which it shows from then on. Pure: time and
+// random texts come from outside, and the daemon keeps text() in a file.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/access.h"
+#include "base/time.h"
+
+namespace berth {
+
+class Sessions {
+ public:
+  /// A link that was not followed by then is dead.
+  static constexpr Duration kCodeLife = std::chrono::minutes(2);
+  /// So is a session that nobody used for so long.
+  static constexpr Duration kUnused = std::chrono::hours(24) * 30;
+
+  Sessions() = default;
+  /// What text() gave. A line that makes no sense is left out: its user signs in again.
+  explicit Sessions(std::string_view text);
+
+  void add_code(std::string code, uid_t user, Time now);
+  /// Turns a code into a session with this token; says whose. A code works once.
+  std::optional<uid_t> begin(std::string_view code, std::string token, Time now);
+  /// Whose token it is, which counts as a use of the session.
+  std::optional<Peer> find(std::string_view token, Time now);
+  void end(std::uint64_t number);
+  void end_all();
+
+  std::string text() const;
+  /// Whether text() has changed since it was last saved.
+  bool changed() const { return changed_; }
+  void saved() { changed_ = false; }
+
+ private:
+  struct Code {
+    std::string text;
+    uid_t user;
+    Time expires;
+  };
+  struct Session {
+    std::uint64_t number;
+    std::string token;
+    uid_t user;
+    Time used;  // to the day: a session in use need not be written down at each request
+  };
+
+  void add(std::string token, uid_t user, Time used);
+
+  std::vector<Code> codes_;
+  std::vector<Session> sessions_;  // those used longest ago first, as far as `used` tells
+  std::uint64_t last_number_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace berth
