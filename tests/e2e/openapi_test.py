@@ -93,7 +93,7 @@ class Answers(OpenApiCase):
                     self.assertEqual(set(reply.headers["Allow"].split(", ")), allowed)
                     if method != "HEAD":
                         self.document.check({"$ref": "#/components/schemas/Error"}, reply.json(), path)
-        for path in ("/", "/v1/", "/v1/job", "/v1/jobs/1/", "/v1/jobs/1/2", "/v1/jobs/", "/v2", "/x?a=b"):
+        for path in ("//", "/v1/", "/v1/job", "/v1/jobs/1/", "/v1/jobs/1/2", "/v1/jobs/", "/v2", "/x?a=b"):
             reply = self.ask("GET", path, connection=connection)
             self.assertIn(reply.status, (400, 404), path)
             self.document.check({"$ref": "#/components/schemas/Error"}, reply.json(), path)
@@ -103,6 +103,7 @@ class Answers(OpenApiCase):
         self.read_and_submit()
         self.command_jobs()
         self.change_devices()
+        self.sign_in_and_out()
         others = self.refuse_other_users()
         self.check("POST", "/v1/daemon/pause", 200)
         self.check("POST", "/v1/daemon/resume", 200)
@@ -196,6 +197,19 @@ class Answers(OpenApiCase):
                 self.check("POST", path, 400, "?names=sim:x")
             else:
                 self.check("POST", path, 404, "?names=none")
+
+    def sign_in_and_out(self):
+        link = self.check("POST", "/v1/login", 200).json()
+        code = link["url"].rsplit("/", 1)[1]
+        for wrong in (b"", {}, {"code": 1}, {"code": code, "more": 1}):
+            self.check("POST", "/v1/session", 400, body=wrong)
+        token = self.check("POST", "/v1/session", 200, body={"code": code}).json()["token"]
+        self.check("POST", "/v1/session", 401, body={"code": code})
+        self.check("POST", "/v1/session/end", 409)  # by the Unix socket there is none
+        reply = self.ask("POST", "/v1/session/end", connection=self.tcp(),
+                         headers={"Authorization": "Bearer " + token})
+        self.document.check_reply("POST", "/v1/session/end", reply)
+        self.met.add(("POST", "/v1/session/end", reply.status))
 
     def only_for_others(self):
         return {(method, path, 409) for method, path, _ in self.document.operations()
