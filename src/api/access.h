@@ -23,6 +23,7 @@ struct Peer {
   bool local = false;         // by the Unix socket: uid is the kernel's word
   uid_t uid = kNobody;        // over TCP: whose token it is
   std::uint64_t session = 0;  // that the token is of; 0: none
+  uid_t process = kNobody;    // whose process asks over TCP without a token, if it is told here
 };
 
 struct TcpAccess {

@@ -7,7 +7,9 @@
 #include <array>
 #include <cerrno>
 
+#include "api/http_error.h"
 #include "api/http_text.h"
+#include "api/socket_owner.h"
 #include "api/sockets.h"
 
 namespace berth {
@@ -29,32 +31,6 @@ constexpr std::size_t kReads = 32;
 /// For a refused client to read why.
 constexpr auto kDrain = std::chrono::seconds(2);
 constexpr std::size_t kKeptCapacity = std::size_t{256} * 1024;
-
-HttpResponse error_response(int status, std::string_view message) {
-  HttpResponse out;
-  out.status = status;
-  // As error_json() has it; messages here need no escaping.
-  out.body = fmt::format(R"({{"version":1,"error":{{"code":"{}","message":"{}"}}}})",
-                         status >= 500                    ? "unavailable"
-                         : status == 401 || status == 403 ? "refused"
-                                                          : "usage",
-                         message);
-  if (status == 401) {
-    out.headers.emplace_back("WWW-Authenticate", "Bearer");
-  }
-  return out;
-}
-
-std::string_view why(int status) {
-  switch (status) {
-    case 413:
-      return "the body is too large";
-    case 431:
-      return "the header is too large";
-    default:
-      return "this is not HTTP/1.1";
-  }
-}
 
 class StreamOfConnection : public EventStream {
  public:
@@ -222,7 +198,7 @@ void HttpConnection::process() {
       break;
     }
     if (step == RequestReader::Step::Failed) {
-      refuse(reader_.status(), why(reader_.status()));
+      refuse(reader_.status(), why_unreadable(reader_.status()));
     } else if (step == RequestReader::Step::Head) {
       take_head(!rest.empty());
     } else {
@@ -247,6 +223,9 @@ void HttpConnection::take_head(bool more_is_here) {
     peer_ = std::get<Peer>(verdict);
     if (peer_.uid == kNobody) {
       reader_.limit_body(kOpenBodyBytes);
+      if (head.method == "POST") {
+        peer_.process = owner_of_other_end(socket_.native_handle()).value_or(kNobody);
+      }
     }
   }
   if (head.expects_continue && !more_is_here && line_.empty()) {

@@ -61,14 +61,15 @@ void Sessions::add_code(std::string code, uid_t user, Time now) {
   codes_.push_back({std::move(code), user, now + kCodeLife});
 }
 
-std::optional<uid_t> Sessions::begin(std::string_view code, std::string token, Time now) {
+std::optional<uid_t> Sessions::begin(std::string_view code, std::string token, Time now,
+                                     uid_t process) {
   std::erase_if(codes_, [&](const Code& old) { return old.expires <= now; });
   // All are compared, so that the time it takes tells nothing.
   auto found = codes_.end();
   for (auto each = codes_.begin(); each != codes_.end(); ++each) {
     found = equal_in_constant_time(code, each->text) ? each : found;
   }
-  if (found == codes_.end()) {
+  if (found == codes_.end() || (process != kNobody && process != 0 && process != found->user)) {
     return std::nullopt;
   }
   const uid_t user = found->user;

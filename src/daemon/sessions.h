@@ -28,8 +28,11 @@ class Sessions {
   explicit Sessions(std::string_view text);
 
   void add_code(std::string code, uid_t user, Time now);
-  /// Turns a code into a session with this token; says whose. A code works once.
-  std::optional<uid_t> begin(std::string_view code, std::string token, Time now);
+  /// Turns a code into a session with this token; says whose. A code works once, and, where it is
+  /// known whose process asks (else kNobody), only for its own user: others could have seen the
+  /// link among the arguments of the browser. The superuser may; it can do anything.
+  std::optional<uid_t> begin(std::string_view code, std::string token, Time now,
+                             uid_t process = kNobody);
   /// Whose token it is, which counts as a use of the session.
   std::optional<Peer> find(std::string_view token, Time now);
   void end(std::uint64_t number);

@@ -186,9 +186,10 @@ HttpResponse Daemon::begin_session(const HttpRequest& request) {
   if (!code || !token) {
     return failed(code ? token.error() : code.error());
   }
-  const std::optional<uid_t> user = sessions_.begin(*code, *token, now());
+  const std::optional<uid_t> user = sessions_.begin(*code, *token, now(), request.peer.process);
   if (!user) {
-    return refusal(401, "this link has been used or is too old: berth ui gives a new one");
+    return refusal(
+        401, "this link has been used, is too old or is another user's: berth ui gives a new one");
   }
   if (const Result<void> saved = save_sessions(); !saved) {
     return failed(saved.error());

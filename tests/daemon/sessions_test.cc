@@ -36,6 +36,15 @@ TEST(Sessions, ACodeWorksOnce) {
   EXPECT_FALSE(sessions.find(numbered(2), kNow).has_value());
 }
 
+TEST(Sessions, ACodeIsForItsUserAlone) {
+  Sessions sessions;
+  sessions.add_code(kCode, 1000, kNow);
+  EXPECT_FALSE(sessions.begin(kCode, kToken, kNow, 1001).has_value());
+  EXPECT_TRUE(sessions.begin(kCode, kToken, kNow, 1000).has_value()) << "the try used nothing up";
+  sessions.add_code(kCode, 1000, kNow);
+  EXPECT_EQ(sessions.begin(kCode, kToken, kNow, 0), uid_t{1000});
+}
+
 TEST(Sessions, ACodeLivesForTwoMinutes) {
   Sessions sessions;
   sessions.add_code(kCode, 1000, kNow);

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import stat
+import subprocess
 import unittest
 
 from http_case import HttpCase
@@ -297,6 +298,20 @@ class OtherUsers(WebCase):
         self.kill_daemon()
         self.start_daemon(words=["--everyone"])
         self.assertEqual(self.with_token(token).json()["uid"], NOBODY)
+
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
+    def test_a_link_that_another_user_saw_is_worth_nothing_to_them(self):
+        self.start_daemon()
+        code = self.code()
+        port = self.status()["listen"].rsplit(":", 1)[1]
+        steal = ("import http.client, json, sys; c = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1]));"
+                 "c.request('POST', '/v1/session', json.dumps({'code': sys.argv[2]}));"
+                 "print(c.getresponse().status)")
+        tried = subprocess.run(["/usr/bin/python3", "-c", steal, port, code], user=NOBODY, group=NOBODY,
+                               extra_groups=[], cwd="/", capture_output=True, text=True, check=True)
+        self.assertEqual(tried.stdout.strip(), "401")
+        self.token_of(code)  # and it was not used up
 
 
 class Command(WebCase):
