@@ -39,7 +39,7 @@ HttpResponse Daemon::set_paused(const HttpRequest& request, bool paused) {
     scheduler_->apply(Resume{});
   }
   check(store_->set_setting("paused", paused ? "yes" : ""));
-  events_->announce("daemon", fmt::format(R"({{"paused":{}}})", paused));
+  announce_daemon();
   return status(request);
 }
 
@@ -66,9 +66,10 @@ HttpResponse Daemon::status(const HttpRequest&) {
   const auto devices = std::count_if(device_states_.begin(), device_states_.end(),
                                      [](const DeviceState& state) { return !state.removed; });
   return json(fmt::format(
-      R"({{"version":1,"pid":{},"policy":"{}","paused":{},"gpus":{},"listen":{},"home":{},"jobs":{{{}}}}})",
-      ::getpid(), scheduler_->policy().name(), scheduler_->paused(), devices, quote(listening_),
-      quote(paths_.state), counts));
+      R"({{"version":1,"pid":{},"policy":{},"placement":"{}","owners":"{}","paused":{},"gpus":{},"listen":{},"home":{},"jobs":{{{}}}}})",
+      ::getpid(), quote(policy_), placement_name(scheduler_->placement()),
+      owners_.whom() == ChargedTo::User ? "user" : "project", scheduler_->paused(), devices,
+      quote(listening_), quote(paths_.state), counts));
 }
 
 }  // namespace berth

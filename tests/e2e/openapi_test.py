@@ -46,9 +46,10 @@ class TheDocument(unittest.TestCase):
                 self.assertTrue(operation["summary"] and operation["operationId"])
 
     def test_it_can_disagree(self):
-        schema = {"$ref": "#/components/schemas/Paused"}
-        self.document.check(schema, {"paused": True}, "")
-        for wrong in ({}, {"paused": 1}, {"paused": True, "more": 1}, []):
+        schema = {"$ref": "#/components/schemas/Decides"}
+        fine = {"paused": True, "policy": "fifo", "placement": "pack"}
+        self.document.check(schema, fine, "")
+        for wrong in ({}, dict(fine, paused=1), dict(fine, more=1), []):
             with self.assertRaises(Mismatch):
                 self.document.check(schema, wrong, "")
 
@@ -104,6 +105,7 @@ class Answers(OpenApiCase):
         self.command_jobs()
         self.change_devices()
         others = self.refuse_other_users()
+        self.decide_otherwise()
         self.check("POST", "/v1/daemon/pause", 200)
         self.check("POST", "/v1/daemon/resume", 200)
         self.check("POST", "/v1/daemon/stop", 200)
@@ -112,7 +114,7 @@ class Answers(OpenApiCase):
         self.assertEqual(missing - (set() if others else self.only_for_others()), set())
 
     def read_and_submit(self):
-        for path in ("/v1", "/v1/status", "/v1/devices", "/metrics"):
+        for path in ("/v1", "/v1/status", "/v1/policies", "/v1/devices", "/metrics"):
             self.check("GET", path, 200)
         self.check("GET", "/v1/wait", 200)
         self.check("GET", "/v1/wait", 400, "?select=state=none")
@@ -196,6 +198,14 @@ class Answers(OpenApiCase):
                 self.check("POST", path, 400, "?names=sim:x")
             else:
                 self.check("POST", path, 404, "?names=none")
+
+    def decide_otherwise(self):
+        self.check("POST", "/v1/daemon/policy", 200, "?policy=sjf%2Beasy&placement=spread")
+        self.check("POST", "/v1/daemon/policy", 400, "?policy=srtf")
+        self.check("POST", "/v1/whatif", 200, body={"queue": False, "policies": ["fifo", "srtf"]})
+        self.check("POST", "/v1/whatif", 400, body={"policies": ["none"]})
+        self.post("/v1/jobs/kill?select=7")
+        self.check("POST", "/v1/whatif", 409, body={})
 
     def only_for_others(self):
         return {(method, path, 409) for method, path, _ in self.document.operations()
