@@ -95,9 +95,7 @@ class Lengths {
 
 /// Jobs that run go on from where they are, and those that wait may start from now on. All of them
 /// take as long as is expected of them.
-std::vector<PastJob> present_queue(std::vector<PastJob> jobs, double now) {
-  const Lengths lengths(jobs);
-  std::erase_if(jobs, [](const PastJob& job) { return job.ended > 0; });
+std::vector<PastJob> present_queue(std::vector<PastJob> jobs, const Lengths& lengths, double now) {
   for (PastJob& job : jobs) {
     job.begin = job.started > 0 ? job.started : std::max(job.begin, now);
     job.started = job.begin;
@@ -170,14 +168,19 @@ Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
   bool more = false;
   const Result<Json> status = ask_json("GET", "/v1/status");
   const Result<Json> list =
-      status ? list_jobs(Selection{}, true, 0, more) : Result<Json>(Failure(status.error()));
+      status ? list_jobs(Selection{}, !queue, 0, more) : Result<Json>(Failure(status.error()));
   if (!list) {
     return Failure(list.error());
   }
-  std::vector<PastJob> jobs = read_jobs(*list, field(*status, "owners") == "user");
+  const bool by_user = field(*status, "owners") == "user";
+  std::vector<PastJob> jobs = read_jobs(*list, by_user);
   if (queue) {
+    const Result<Json> latest = ask_json("GET", "/v1/jobs?all=1&descending=1&limit=1000");
+    if (!latest) {
+      return Failure(latest.error());
+    }
     jobs = present_queue(
-        std::move(jobs),
+        std::move(jobs), Lengths(read_jobs((*latest)["jobs"], by_user)),
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
   } else {
     std::erase_if(jobs, [](const PastJob& job) { return job.started <= 0 || job.ended <= 0; });

@@ -2,26 +2,32 @@
 // within a budget. What does not fit, into the devices or the budget, is passed over.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "policy/make.h"
 
 namespace berth {
 namespace {
 
-/// What all devices are expected to draw, if there were jobs on `more` as well.
-double expected_draw(const DeviceTable& devices, std::span<const DeviceId> more) {
+/// What all devices are expected to draw.
+double draw_of(const DeviceTable& devices) {
   double draw = 0;
-  for (std::uint32_t i = 0; i < devices.size(); ++i) {
-    const DeviceSlot& slot = devices[DeviceId{i}];
-    if (slot.health == DeviceHealth::Removed && slot.leases.empty()) {
-      continue;
+  for (const DeviceSlot& slot : devices.all()) {
+    if (!slot.leases.empty()) {
+      draw += slot.spec.power.busy;
+    } else if (slot.health != DeviceHealth::Removed) {
+      draw += slot.spec.power.idle;
     }
-    const bool busy =
-        !slot.leases.empty() || std::find(more.begin(), more.end(), DeviceId{i}) != more.end();
-    draw += busy ? slot.spec.power.busy : slot.spec.power.idle;
   }
   return draw;
+}
+
+/// How much more it is with another job on these.
+double rise_of(const DeviceTable& devices, std::span<const DeviceId> more) {
+  double rise = 0;
+  for (const DeviceId id : more) {
+    const DeviceSlot& slot = devices[id];
+    rise += slot.leases.empty() ? slot.spec.power.busy - slot.spec.power.idle : 0;
+  }
+  return rise;
 }
 
 class Energy final : public Policy {
@@ -32,9 +38,10 @@ class Energy final : public Policy {
   Rank rank(const Job&, const Needs&) override { return 0; }
 
   std::optional<Proposal> propose(const View& view) override {
+    const double draw = draw_of(view.devices());
     for (const Queue::Head& head : view.queue().heads()) {
       auto devices = view.place(head.shape, {});
-      if (devices && objection(view, *devices).empty()) {
+      if (devices && draw + rise_of(view.devices(), *devices) <= budget_) {
         return Proposal{head.first.job, std::move(*devices)};
       }
     }
@@ -42,7 +49,7 @@ class Energy final : public Policy {
   }
 
   std::string objection(const View& view, std::span<const DeviceId> devices) const override {
-    const double draw = expected_draw(view.devices(), devices);
+    const double draw = draw_of(view.devices()) + rise_of(view.devices(), devices);
     return draw <= budget_ ? ""
                            : fmt::format(
                                  "with it the GPUs are expected to draw {:.0f} W, and they "
