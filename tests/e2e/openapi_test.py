@@ -169,9 +169,9 @@ class Answers(OpenApiCase):
         self.check("POST", "/v1/jobs/kill", 200, "?select=3")
         self.check("GET", "/v1/wait", 200, "?select=3")
         self.check("POST", "/v1/jobs/rerun", 200, "?select=2")
-        self.check("POST", "/v1/jobs/edit", 400, "?select=2", {"directory": "/"})
         self.check("GET", "/v1/wait", 200)
         self.submit("true", held=True)  # number 7
+        self.check("POST", "/v1/jobs/edit", 400, "?select=7", {"directory": "/"})
         for verb in ("kill", "signal", "hold", "release", "pause", "resume", "rerun", "edit"):
             query = {"signal": "&signal=15"}.get(verb, "")
             path = f"/v1/jobs/{verb}"
