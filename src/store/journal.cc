@@ -34,6 +34,10 @@ enum class Kind : std::uint8_t {
   PolicyChanged = 21,
 };
 
+/// Words, so that an entry that was cut off is not taken for an older one.
+constexpr std::string_view kProjects = "projects";
+constexpr std::string_view kUsers = "users";
+
 std::int64_t milliwatts(double watts) { return std::llround(watts * 1000); }
 
 struct Encode {
@@ -103,7 +107,7 @@ struct Encode {
         .number(config.limits.cpu_slots)
         .integer(config.grace.count())
         .number(config.enforce_claims ? 1 : 0)
-        .number(static_cast<std::uint64_t>(input.charged_to));
+        .text(input.charged_to == ChargedTo::User ? kUsers : kProjects);
   }
   void operator()(const PolicyChanged& input) const {
     kind(Kind::PolicyChanged)
@@ -253,8 +257,7 @@ Restarted restarted(Decoder& in) {
     config.enforce_claims = in.number_up_to(1) == 1;
   }
   if (!in.at_end()) {
-    input.charged_to =
-        static_cast<ChargedTo>(in.number_up_to(static_cast<std::uint64_t>(ChargedTo::User)));
+    input.charged_to = in.text() == kUsers ? ChargedTo::User : ChargedTo::Project;
   }
   return input;
 }
