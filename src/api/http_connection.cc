@@ -68,6 +68,11 @@ class ResponderOfConnection : public Responder {
     }
   }
 
+  bool gone() const override {
+    const auto connection = connection_.lock();
+    return connection == nullptr || connection->ended();
+  }
+
   std::shared_ptr<EventStream> stream() override {
     const std::weak_ptr<HttpConnection> weak = std::exchange(connection_, {});
     const auto connection = weak.lock();

@@ -43,6 +43,7 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   /// Now and then: heartbeats and time-outs.
   void tick(Clock::time_point now);
   void close();
+  bool ended() const { return ended_; }
 
   /// For responders and streams; `number` is the request's place in the line.
   void respond(std::uint64_t number, const HttpResponse& response);

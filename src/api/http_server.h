@@ -55,6 +55,8 @@ class Responder {
  public:
   virtual ~Responder() = default;
   virtual void respond(HttpResponse response) = 0;
+  /// Whether the client has closed its side. After it has, the loop goes through a batch.
+  virtual bool gone() const { return false; }
   /// Starts an event stream; the stream lives until the client goes or the pointer is dropped.
   virtual std::shared_ptr<EventStream> stream() = 0;
 };

@@ -116,6 +116,13 @@ std::string to_json(const SubmitRequest& submission) {
     if (submission.defaults.spec.needs.mps != 0 && job.description.spec.needs.mps == 0) {
       json["jobs"].back()["mps"] = false;
     }
+    // What is usual is left out, but the defaults are not always that.
+    if (submission.defaults.spec.priority != 0) {
+      json["jobs"].back()["priority"] = job.description.spec.priority;
+    }
+    if (submission.defaults.spec.weight != 1) {
+      json["jobs"].back()["weight"] = job.description.spec.weight;
+    }
   }
   return text_of(json);
 }
@@ -226,16 +233,27 @@ Result<void> read_edit(std::string_view text, JobDescription& job) {
     return Failure(json.error());
   }
   for (const auto& [key, value] : json->items()) {
-    constexpr std::string_view kEditable[] = {"name",       "command",
-                                              "priority",   "gpus",
-                                              "mem",        "claim",
-                                              "share",      "model",
-                                              "only",       "exclude",
-                                              "prefer",     "timeout_s",
-                                              "expected_s", "begin",
-                                              "retries",    "backoff_s",
-                                              "retry_on",   "warning_before_s",
-                                              "mps",        "thread_percentage"};
+    constexpr std::string_view kEditable[] = {"name",
+                                              "command",
+                                              "priority",
+                                              "weight",
+                                              "gpus",
+                                              "mem",
+                                              "claim",
+                                              "share",
+                                              "model",
+                                              "only",
+                                              "exclude",
+                                              "prefer",
+                                              "timeout_s",
+                                              "expected_s",
+                                              "begin",
+                                              "retries",
+                                              "backoff_s",
+                                              "retry_on",
+                                              "warning_before_s",
+                                              "mps",
+                                              "thread_percentage"};
     if (std::find(std::begin(kEditable), std::end(kEditable), key) == std::end(kEditable)) {
       return fail(ErrorCode::Usage, fmt::format("{} cannot be changed once a job is queued", key));
     }

@@ -269,6 +269,9 @@ Json description_json(const JobDescription& job) {
   if (spec.priority != 0) {
     json["priority"] = spec.priority;
   }
+  if (spec.weight != 1) {
+    json["weight"] = spec.weight;
+  }
   if (spec.limit != kForever) {
     json["timeout_s"] = to_seconds(spec.limit);
   }
@@ -356,6 +359,7 @@ Result<void> read_description(const Json& json, JobDescription& job, std::size_t
   reader.text("error", job.error);
   reader.text("sweep", job.sweep);
   reader.number("priority", spec.priority, -kMostPriority, kMostPriority);
+  reader.number("weight", spec.weight, 1, kMostWeight);
   reader.seconds("timeout_s", spec.limit);
   reader.seconds("expected_s", spec.expected);
   for (Duration* length : {&spec.limit, &spec.expected}) {

@@ -50,17 +50,21 @@ class IdTable {
   std::size_t size() const { return size_; }
 
   template <class Visit>
-  void for_each(Visit visit) const {
+  void for_each(Visit visit) {
     for (const std::unique_ptr<Chunk>& chunk : chunks_) {
       if (chunk == nullptr) {
         continue;
       }
-      for (const std::optional<T>& cell : chunk->cells) {
+      for (std::optional<T>& cell : chunk->cells) {
         if (cell.has_value()) {
           visit(*cell);
         }
       }
     }
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    const_cast<IdTable*>(this)->for_each([&visit](const T& value) { visit(value); });
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "cli/batch_options.h"
 #include "cli/commands.h"
 #include "cli/gpus_option.h"
+#include "cli/job_options.h"
 #include "exec/direct_runner.h"
 
 namespace berth {
@@ -161,7 +162,8 @@ void BatchCommand::declare(Args& args) {
   args.flag("--submit", submit,
             "queue the tasks in the daemon, each batch after the one before;\n"
             "there is no profiling: a script that is not known runs alone first.\n"
-            "Of the options below, --mps, --timeout and --retries count then");
+            "Of the options below, --mps, --timeout, --retries and --weight\n"
+            "count then");
   add_gpus_option(args, gpus);
   sharing.declare(args);
   mps.declare(args);
@@ -170,6 +172,7 @@ void BatchCommand::declare(Args& args) {
   args.value("--grace", "TIME", "between TERM and KILL when a task is ended (default: 10s)",
              run.grace);
   args.value("--retries", "N", "run a task that fails again, up to N times", retries);
+  add_weight_option(args, run.defaults.weight);
   args.value("--log-dir", "DIR", "a log file per run: DIR/1-profile-1.log, DIR/2-task-1.log, …",
              run.outputs.log_folder);
   args.flag("--prefix", report.prefix, "print each task's output with its number in front");
@@ -199,7 +202,7 @@ Result<void> BatchCommand::settle() {
   batch.size = static_cast<std::size_t>(num);
   report.program = kName;
   run.buffer = sharing.buffer;
-  run.placement = sharing.placement;
+  run.placement = sharing.placement.value_or(Placement::Pack);
   run.enforce_claims = sharing.enforce_claims;
   if (Result<void> applied = mps.apply(run.defaults.needs); !applied) {
     return applied;

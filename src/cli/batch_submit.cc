@@ -90,6 +90,7 @@ Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& t
     return Failure(applied.error());
   }
   defaults->spec.retry.most = command.run.defaults.retry.most;
+  defaults->spec.weight = command.run.defaults.weight;
   for (;;) {
     const Result<std::vector<PendingRow>> rows = pending_rows(command, tasks, journal);
     if (!rows) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "api/http_text.h"
 #include "base/fd.h"
 #include "base/paths.h"
 #include "cli/args.h"
@@ -15,7 +16,9 @@
 #include "cli/gpus_option.h"
 #include "cli/memory_options.h"
 #include "cli/selection.h"
+#include "cli/table.h"
 #include "daemon/start.h"
+#include "policy/policies.h"
 
 namespace berth {
 namespace {
@@ -47,6 +50,29 @@ int tell(std::string_view method, const std::string& target, bool json) {
     fmt::print("{}\n", status->dump());
   } else {
     print_status(*status);
+  }
+  return 0;
+}
+
+/// Changes what is named, and tells what it is then.
+int tell_policy(const DaemonOptions& options, bool json) {
+  std::string changes;
+  if (!options.policy.empty()) {
+    changes += "&policy=" + percent_encode(options.policy);
+  }
+  if (options.placement) {
+    changes += fmt::format("&placement={}", placement_name(*options.placement));
+  }
+  const Result<nlohmann::json> status =
+      changes.empty() ? ask_json("GET", "/v1/status")
+                      : ask_json("POST", "/v1/daemon/policy?" + changes.substr(1));
+  if (!status) {
+    return report("berth daemon", status.error());
+  }
+  if (json) {
+    fmt::print("{}\n", status->dump());
+  } else {
+    fmt::print("policy {}, placement {}\n", field(*status, "policy"), field(*status, "placement"));
   }
   return 0;
 }
@@ -95,20 +121,28 @@ int stop_daemon(bool json) {
 int daemon_main(Words words) {
   DaemonOptions options;
   std::string verb = "status";
+  int words_given = 0;
   std::int64_t ready_fd = -1;
   bool json = false;
   Args args(
-      "berth daemon [run | start | stop | status | pause | resume] [options]",
+      "berth daemon [run | start | stop | status | pause | resume | policy] [options]",
       "The daemon keeps the queue and runs its jobs. Commands that need it start it; `run` stays\n"
       "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`;\n"
-      "`stop` leaves running jobs alone: the next daemon takes them up.");
-  args.positional("VERB", "run, start, stop, status (the default), pause or resume", 0, 1,
-                  [&](std::string_view word) -> Result<void> {
-                    verb = word;
+      "`stop` leaves running jobs alone: the next daemon takes them up. `policy NAME` changes who\n"
+      "goes first while it runs, and for the daemons after it; without a name it tells.");
+  args.positional("VERB [NAME]",
+                  "run, start, stop, status (the default), pause, resume, or policy and\n"
+                  "its name",
+                  0, 2, [&](std::string_view word) -> Result<void> {
+                    (words_given++ == 0 ? verb : options.policy) = word;
                     return {};
                   });
   add_gpus_option(args, options.gpus);
-  args.value("--policy", "NAME", "who goes first (default: priority)", options.policy);
+  args.value("--policy", "NAME",
+             wrap_words(fmt::format("who goes first (default: as before, or priority): {}",
+                                    fmt::join(live_policy_names(), ", ")),
+                        66),
+             options.policy);
   SharingOptions sharing;
   sharing.declare(args);
   args.value("--listen", "HOST:PORT",
@@ -124,6 +158,7 @@ int daemon_main(Words words) {
   args.flag("--json", json, "print JSON");
   args.example("berth daemon start --gpus 0,1");
   args.example("berth daemon status");
+  args.example("berth daemon policy fair --placement spread");
   args.example("berth daemon run --listen 127.0.0.1:8800");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
@@ -135,6 +170,10 @@ int daemon_main(Words words) {
   options.buffer = sharing.buffer;
   options.placement = sharing.placement;
   options.enforce_claims = sharing.enforce_claims;
+  if (words_given > 1 && verb != "policy") {
+    return report("berth daemon", Error{ErrorCode::Usage, fmt::format("'{}' is too much after {}",
+                                                                      options.policy, verb)});
+  }
   if (verb == "run") {
     return run_daemon(options, static_cast<int>(ready_fd));
   }
@@ -150,6 +189,9 @@ int daemon_main(Words words) {
   }
   if (verb == "pause" || verb == "resume") {
     return tell("POST", "/v1/daemon/" + verb, json);
+  }
+  if (verb == "policy") {
+    return tell_policy(options, json);
   }
   return report("berth daemon", Error{ErrorCode::Usage,
                                       fmt::format("unknown verb '{}' (--help lists them)", verb)});

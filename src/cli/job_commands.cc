@@ -156,6 +156,7 @@ int edit_main(Words words) {
     };
   };
   args.value("-p,--priority", "N", "lower runs first", integer("priority"));
+  args.value("--weight", "N", "its owner's share beside others", integer("weight"));
   args.value("-g,--gpus", "N", "GPUs that the job needs", integer("gpus"));
   args.value("--mem", "SIZE", "GPU memory that it claims on each: a size, auto or off",
              [&](std::string_view word) -> Result<void> {

@@ -156,6 +156,24 @@ Result<Time> parse_begin(std::string_view text) {
   return now + *from_now;
 }
 
+void add_weight_option(Args& args, std::uint16_t& weight) {
+  args.value("--weight", "N",
+             "its owner's share beside others, where the policy is fair between\n"
+             "them: 3 gets three times as much as 1 (the default)",
+             [&weight](std::string_view text) -> Result<void> {
+               const Result<std::int64_t> number = parse_integer(text, "--weight");
+               if (!number) {
+                 return Failure(number.error());
+               }
+               if (*number < 1 || *number > kMostWeight) {
+                 return fail(ErrorCode::Usage, fmt::format("--weight must be from 1 to {}, not {}",
+                                                           kMostWeight, *number));
+               }
+               weight = static_cast<std::uint16_t>(*number);
+               return {};
+             });
+}
+
 void JobOptions::declare(Args& args) {
   JobSpec& spec = job_.spec;
   args.value("-g,--gpus", "N", "GPUs that the job needs (default: 1; 0: none)", gpus_);
@@ -178,6 +196,7 @@ void JobOptions::declare(Args& args) {
                return {};
              });
   args.value("-p,--priority", "N", "lower runs first (default: 0)", priority_);
+  add_weight_option(args, spec.weight);
   args.value("--timeout", "TIME", "the longest it may run: 90s, 2h30m, 1d (0: no limit)",
              spec.limit);
   args.value("--signal", "SIG@TIME", "a warning this long before the time limit, e.g. USR1@60",

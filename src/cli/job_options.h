@@ -33,6 +33,9 @@ class JobOptions {
   std::int64_t share_ = 0;
 };
 
+/// `--weight`: among owners, for the policies that are fair between them.
+void add_weight_option(Args& args, std::uint16_t& weight);
+
 /// "10m" from now, "18:30", "2026-11-16", "2026-11-16T08:00", or "@" and seconds since 1970.
 Result<Time> parse_begin(std::string_view text);
 

@@ -1,6 +1,8 @@
 // The options about sharing a GPU's memory, the same wherever they are taken.
 #pragma once
 
+#include <optional>
+
 #include "cli/args.h"
 #include "core/device_table.h"
 
@@ -12,7 +14,7 @@ void add_claim_option(Args& args, Needs& needs);
 /// How jobs share GPUs: `--buffer`, `--placement` and `--enforce`.
 struct SharingOptions {
   Bytes buffer = DeviceTable::Limits{}.buffer;
-  Placement placement = Placement::Pack;
+  std::optional<Placement> placement;
   bool enforce_claims = false;
 
   void declare(Args& args);

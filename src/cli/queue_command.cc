@@ -105,8 +105,8 @@ void print_table(const Json& jobs) {
   for (const Json& job : jobs) {
     const std::string state = state_of(job);
     table.row({field(job, "id"), Cell(state, colour_of(state)), printable(name_of(job)),
-               printable(names(job["gpus"])), memory_of(job), age(job), expected_start(job), exit_of(job),
-               printable(field(job, "command"))});
+               printable(names(job["gpus"])), memory_of(job), age(job), expected_start(job),
+               exit_of(job), printable(field(job, "command"))});
   }
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   std::fputs(table.render(terminal.columns, terminal.colour).c_str(), stdout);
@@ -166,6 +166,7 @@ void print_job(const Json& job) {
                   ? "yes"
                   : field(job, "thread_percentage") + "% of the GPU's threads");
   line("priority", number(job, "priority") != 0 ? field(job, "priority") : "");
+  line("weight", number(job, "weight") != 0 ? field(job, "weight") : "");
   line("not before", local_time(number(job, "begin")));
   line("after", names(job.value("after", Json::array())));
   line("retries", field(job, "retries"));

@@ -11,6 +11,7 @@
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/gpus_option.h"
+#include "cli/job_options.h"
 #include "cli/memory_options.h"
 #include "cli/mps_option.h"
 #include "cli/run_report.h"
@@ -60,8 +61,8 @@ Args declare(RunCommand& command) {
       "Runs commands from FILE or standard input on GPUs: one line is one shell command, each\n"
       "gets a GPU of its own, and a line starts the moment it arrives and a GPU is free. Words\n"
       "@key=value before a command are its options: @gpus=2 @priority=-5 @timeout=1h @retries=2\n"
-      "@name=N @after=ok:N @mem=8GiB @share=50 @mps=on. A line <<END begins a command of several "
-      "lines.");
+      "@name=N @after=ok:N @mem=8GiB @share=50 @mps=on @project=P @weight=3. A line <<END begins\n"
+      "a command of several lines.");
   args.positional("FILE", "commands, one per line; - is standard input (the default)", 0, 1,
                   [&](std::string_view word) -> Result<void> {
                     command.file = word;
@@ -84,6 +85,7 @@ Args declare(RunCommand& command) {
                                     fmt::join(live_policy_names(), ", ")),
                         66),
              command.run.policy);
+  add_weight_option(args, command.run.defaults.weight);
   args.value("--log-dir", "DIR", "one log file per job: DIR/1.log, DIR/2.log, …",
              command.run.outputs.log_folder);
   args.flag("--prefix", command.report.prefix, "print each job's output with its number in front");
@@ -137,7 +139,7 @@ Result<void> settle(RunCommand& command) {
     run.defaults.needs.share = kWholeShare / static_cast<std::uint32_t>(command.per_gpu);
   }
   run.buffer = command.sharing.buffer;
-  run.placement = command.sharing.placement;
+  run.placement = command.sharing.placement.value_or(Placement::Pack);
   run.enforce_claims = command.sharing.enforce_claims;
   if (const Result<Paths> paths = find_paths()) {
     run.peaks = paths->state + "/peaks";

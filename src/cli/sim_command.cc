@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "cli/args.h"
 #include "cli/commands.h"
@@ -24,7 +26,7 @@ constexpr std::string_view kName = "berth sim";
 
 Args describe(SimCommandOptions& options) {
   Args args(
-      "berth sim (--trace FILE | --generate KIND) --gpus SPEC [options]",
+      "berth sim (--trace FILE | --generate KIND | --history) --gpus SPEC [options]",
       "Runs the jobs of a trace, or made-up ones, on simulated GPUs under one or several\n"
       "policies, by the same scheduler as the daemon's, and compares what comes of it.\n"
       "`berth sim convert` rewrites traces, `berth sim --journal` replays a daemon's decisions.");
@@ -33,6 +35,7 @@ Args describe(SimCommandOptions& options) {
   args.example("berth sim --trace philly.csv.gz --gpus 512 --policy fifo,sjf,easy,srtf");
   args.example("berth sim --trace jobs.csv --user ann --gpus 3x8 --policy fifo,las --jobs out.csv");
   args.example("berth sim --generate mix:n=200 --gpus 4x24GiB --policy fifo,lottery --seeds 20");
+  args.example("berth sim --history --gpus gpus.csv --policy priority,fair");
   args.example(
       "berth sim --generate poisson:load=0.9 --gpus 8 --policy sjf,oracle:sjf "
       "--estimate-error 1");
@@ -113,7 +116,36 @@ class Watcher {
 
 using Summaries = std::vector<std::vector<Summary>>;
 
-void print_json(const PreparedStudy& study, const Summaries& summaries) {
+/// One for each turn of a job, with all of its devices; times are those of the workload's origin.
+nlohmann::ordered_json spans_json(const PreparedStudy& study, const SimRun& run) {
+  const std::vector<std::string>& names = study.trials.front().workload.names;
+  std::map<std::tuple<Time, std::uint32_t, Time>, std::vector<DeviceId>> spans;
+  for (const Stay& stay : run.timeline) {
+    spans[{stay.from, stay.job, stay.to}].push_back(stay.device);
+  }
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [when, devices] : spans) {
+    const auto& [from, job, to] = when;
+    nlohmann::ordered_json span;
+    const std::string name = names.empty() ? std::to_string(job + 1) : names[job];
+    const Result<std::int64_t> number = parse_integer(name, "a job");
+    if (number) {
+      span["job"] = *number;
+    } else {
+      span["job"] = name;
+    }
+    for (const DeviceId device : devices) {
+      span["gpus"].push_back(study.machine[device.value].spec.name);
+    }
+    span["from"] = study.origin + to_seconds(from.time_since_epoch());
+    span["to"] = study.origin + to_seconds(to.time_since_epoch());
+    list.push_back(std::move(span));
+  }
+  return list;
+}
+
+std::string as_json(const PreparedStudy& study, const Summaries& summaries,
+                    const std::vector<SimRun>& runs, bool spans) {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < study.contenders.size(); ++i) {
     const Contender& contender = study.contenders[i];
@@ -130,13 +162,16 @@ void print_json(const PreparedStudy& study, const Summaries& summaries) {
     if (summaries[i].size() > 1) {
       result["ci95"] = std::move(half_widths);
     }
+    if (spans) {
+      result["spans"] = spans_json(study, runs[i]);
+    }
     results.push_back(std::move(result));
   }
   const nlohmann::ordered_json answer = {{"version", 1},
                                          {"gpus", study.machine.size()},
                                          {"skipped_rows", study.skipped},
                                          {"results", std::move(results)}};
-  fmt::print("{}\n", answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string time_cell(const Estimate& seconds) {
@@ -245,9 +280,6 @@ Result<void> draw(const SimCommandOptions& options, const PreparedStudy& study,
 }  // namespace
 
 Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study) {
-  for (const SimDevice& device : study.machine) {
-    options.study.policy.power.devices.push_back(device.power);
-  }
   Watcher watcher(study, options.study.sim.timeline);
   if (options.jobs_file) {
     if (const Result<void> opened = watcher.write_jobs_to(*options.jobs_file); !opened) {
@@ -266,11 +298,13 @@ Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study) {
                       {summarise(study.trials.front().workload, study.machine, *study.recorded)});
     watcher.first_runs().insert(watcher.first_runs().begin(), std::move(*study.recorded));
   }
+  const std::string text =
+      options.json ? as_json(study, *summaries, watcher.first_runs(), options.spans) : "";
   if (const Result<void> drawn = draw(options, study, *summaries, watcher.first_runs()); !drawn) {
     return Failure(drawn.error());
   }
   if (options.json) {
-    print_json(study, *summaries);
+    fmt::print("{}\n", text);
   } else {
     print_table(study, *summaries, options.placements.size() > 1);
   }

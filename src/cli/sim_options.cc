@@ -4,8 +4,10 @@
 
 #include <cerrno>
 
+#include "cli/daemon_history.h"
 #include "cli/table.h"
 #include "sim/generate.h"
+#include "sim/machine_file.h"
 
 namespace berth {
 namespace {
@@ -75,6 +77,17 @@ Result<void> read_trials(SimCommandOptions& options, PreparedStudy& study) {
   return {};
 }
 
+Result<void> read_history(const SimCommandOptions& options, PreparedStudy& study) {
+  Result<DaemonJobs> jobs = read_daemon_jobs(false, study.machine);
+  if (!jobs) {
+    return Failure(jobs.error());
+  }
+  for (std::int64_t i = 0; i < options.seeds; ++i) {
+    study.trials.push_back({jobs->workload, static_cast<std::uint64_t>(options.seed + i)});
+  }
+  return {};
+}
+
 Result<void> generate_trials(const SimCommandOptions& options, PreparedStudy& study) {
   for (std::int64_t i = 0; i < options.seeds; ++i) {
     const auto seed = static_cast<std::uint64_t>(options.seed + i);
@@ -98,9 +111,11 @@ void SimCommandOptions::declare_workload(Args& args) {
              "jobs made up: mix, poisson, bursty or lublin, with settings\n"
              "like poisson:n=10000,load=0.8,mean=1h",
              generate);
+  args.flag("--history", history, "the jobs that this user's daemon has run");
   args.value("--gpus", "SPEC",
-             "24 GPUs, 3x8 (machines × GPUs), 3x8x24GiB, or several kinds\n"
-             "with models and speeds: 2x8x80GiB:a100+4x4:t4@0.4",
+             "24 GPUs, 3x8 (machines × GPUs), 3x8x24GiB, several kinds with\n"
+             "models and speeds: 2x8x80GiB:a100+4x4:t4@0.4, or a file .csv with\n"
+             "the columns count, model, memory, speed, idle_w, full_w, machine",
              gpus);
   args.value("--user", "NAME", "only the jobs of this user", trace_options.user);
   args.value("--rows", "FIRST:COUNT,…",
@@ -170,7 +185,7 @@ void SimCommandOptions::declare_study(Args& args) {
                if (!value) {
                  return Failure(value.error());
                }
-               study.policy.power.budget = *value;
+               study.policy.power_budget = *value;
                return {};
              });
   args.value("--sharing", "MODEL",
@@ -205,6 +220,17 @@ void SimCommandOptions::declare_study(Args& args) {
                return {};
              });
   args.flag("--json", json, "print JSON");
+  args.flag("--spans", spans, "with --json: also where and when each job ran, in the first run");
+}
+
+Result<void> prepare_machine(const SimCommandOptions& options, PreparedStudy& study) {
+  Result<Machine> machine = options.gpus.ends_with(".csv") ? read_machine_file(options.gpus)
+                                                           : parse_machine(options.gpus);
+  if (!machine) {
+    return Failure(machine.error());
+  }
+  study.machine = std::move(*machine);
+  return {};
 }
 
 Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study) {
@@ -212,14 +238,10 @@ Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study
     return fail(ErrorCode::Usage,
                 "--seeds takes 1 to 10000, --seed and --threads no negative number");
   }
-  if (!options.gpus.empty()) {
-    Result<Machine> machine = parse_machine(options.gpus);
-    if (!machine) {
-      return Failure(machine.error());
-    }
-    study.machine = std::move(*machine);
+  if (options.spans && !options.json) {
+    return fail(ErrorCode::Usage, "--spans are for --json");
   }
-  options.study.sim.timeline = options.report_file || options.gantt_file;
+  options.study.sim.timeline = options.report_file || options.gantt_file || options.spans;
   options.study.threads = static_cast<unsigned>(options.threads);
   if (options.policies.empty()) {
     options.policies = {"priority", "fifo", "sjf", "easy", "srtf"};
@@ -237,17 +259,21 @@ Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study
 
 Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
   PreparedStudy study;
-  if (options.trace.has_value() == options.generate.has_value()) {
-    return fail(ErrorCode::Usage, "give either --trace FILE or --generate KIND");
+  if (options.trace.has_value() + options.generate.has_value() + options.history != 1) {
+    return fail(ErrorCode::Usage, "give one of --trace FILE, --generate KIND and --history");
   }
   if (options.gpus.empty()) {
     return fail(ErrorCode::Usage, "--gpus is missing: say what to simulate, like --gpus 24 or 3x8");
   }
+  if (Result<void> ready = prepare_machine(options, study); !ready) {
+    return Failure(ready.error());
+  }
   if (Result<void> ready = prepare_contenders(options, study); !ready) {
     return Failure(ready.error());
   }
-  const Result<void> made =
-      options.trace ? read_trials(options, study) : generate_trials(options, study);
+  const Result<void> made = options.trace     ? read_trials(options, study)
+                            : options.history ? read_history(options, study)
+                                              : generate_trials(options, study);
   if (!made) {
     return Failure(made.error());
   }

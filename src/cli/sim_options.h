@@ -16,6 +16,7 @@ namespace berth {
 struct SimCommandOptions {
   std::optional<std::string> trace;
   std::optional<std::string> generate;
+  bool history = false;  // the jobs of the daemon
   std::string gpus;
   std::vector<std::string> policies;
   std::vector<Placement> placements;
@@ -26,6 +27,7 @@ struct SimCommandOptions {
   std::int64_t threads = 0;
   StudyOptions study;
   bool json = false;
+  bool spans = false;
   std::optional<std::string> jobs_file;
   std::optional<std::string> report_file;
   std::optional<std::string> gantt_file;
@@ -42,9 +44,12 @@ struct PreparedStudy {
   std::optional<SimRun> recorded;  // what really became of the first trial's jobs
   std::size_t skipped = 0;         // rows of the trace
   std::string first_skipped;       // and why
+  double origin = 0;               // of all times, seconds since 1970 where that is known
 };
 Result<PreparedStudy> prepare_study(SimCommandOptions& options);
-/// All of it but the trials, and the machine where --gpus does not name it.
+/// The machine that --gpus names.
+Result<void> prepare_machine(const SimCommandOptions& options, PreparedStudy& study);
+/// The policies and how they are run.
 Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study);
 /// Runs the study and prints, writes and draws what was asked for; the exit code.
 Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study);

@@ -98,6 +98,7 @@ Result<SubmittedJob> job_of(JobLine line, const JobDescription& defaults,
   spec.needs.share = options.share.value_or(spec.needs.share);
   set_mps(spec.needs, options);
   spec.priority = options.priority.value_or(spec.priority);
+  spec.weight = options.weight.value_or(spec.weight);
   spec.limit = options.timeout.value_or(spec.limit);
   spec.retry.most = options.retries.value_or(spec.retry.most);
   for (const AfterName& after : options.after) {

@@ -234,6 +234,11 @@ Explanation Scheduler::explain(JobId id, Time now) const {
     why.until = kept->from;
     return why;
   }
+  const auto devices = view.place(job->shape, {});
+  if (why.objection = policy_->objection(view, *devices); !why.objection.empty()) {
+    why.kind = Kind::Objection;
+    return why;
+  }
   const JobId first = queue_.heads().begin()->first.job;
   why.kind = first == id ? Kind::Next : Kind::Behind;
   why.other = first;

@@ -18,6 +18,14 @@ struct Locality {
   friend bool operator==(const Locality&, const Locality&) = default;
 };
 
+/// What a device is expected to draw, in watts: without a job, and with one or several.
+struct DevicePower {
+  double idle = 50;
+  double busy = 300;
+
+  friend bool operator==(const DevicePower&, const DevicePower&) = default;
+};
+
 /// The fixed facts of one device (a GPU or a MIG slice).
 struct DeviceSpec {
   std::string name;   // as `--gpus` and the tables name it: "0", "0:1" for a MIG slice, any word
@@ -26,6 +34,7 @@ struct DeviceSpec {
   std::string model;  // "NVIDIA A100-SXM4-40GB"; empty where unknown
   Bytes memory;       // 0 where unknown
   Locality locality;
+  DevicePower power = {};
 };
 
 /// Whether new jobs may be placed on a device.

@@ -97,6 +97,8 @@ std::string describe(const Explanation& why, Time now) {
     case Kind::Reserved:
       return fmt::format("the free devices are kept for job {}, which waits for more of them{}",
                          why.other.value, about_when(" and should start ", why.until, now));
+    case Kind::Objection:
+      return why.objection;
     case Kind::Next:
       return "it starts at the next decision";
   }

@@ -22,6 +22,7 @@ struct Explanation {
     NoSlot,      // it needs none, but enough such jobs run already
     Behind,      // it would fit, but the policy starts another job first
     Reserved,    // it would fit, but the devices are kept for another job
+    Objection,   // it would fit, but the policy has a reason of its own
     Next,        // it will start at the next decision
   };
   Kind kind = Kind::NotWaiting;
@@ -39,6 +40,7 @@ struct Explanation {
   bool wants_mps = false;     // NoDevice: the job goes through MPS itself
   std::size_t ahead = 0;      // NoDevice, NoSlot, Behind: jobs in front of it in the policy's order
   std::string needs;          // what it asks for, in words
+  std::string objection;      // Objection: in words
   std::vector<JobId> blockers;  // Dependency: those that have not ended
 };
 

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -79,6 +80,9 @@ class Policy {
 
   /// What the policy keeps free at the moment, to explain why others wait.
   virtual std::optional<Reservation> reservation(const View&) const { return std::nullopt; }
+
+  /// Why it would not start a job on these devices although they have room; empty: no reason.
+  virtual std::string objection(const View&, std::span<const DeviceId>) const { return ""; }
 
   /// When it wants to be asked again although nothing has happened; kNever: not at all.
   virtual Time next_look(const View&) const { return kNever; }

@@ -169,6 +169,8 @@ class Scheduler {
   void apply(const Reclaim& command);
   Result<void> apply(const Hold& command, Time now);
   Result<void> apply(const Release& command, Time now);
+  /// From here on another policy decides, and another placement. What runs goes on.
+  void set_policy(std::unique_ptr<Policy> policy, Placement placement);
   void apply(const Pause&) { paused_ = true; }
   void apply(const Resume&) { paused_ = false; }
 
@@ -196,6 +198,7 @@ class Scheduler {
   const DeviceTable& devices() const { return devices_; }
   const Queue& queue() const { return queue_; }
   const Policy& policy() const { return *policy_; }
+  Placement placement() const { return config_.placement; }
   bool paused() const { return paused_; }
   std::size_t waiting() const { return waiting_; }
   const std::set<JobId>& running() const { return running_; }

@@ -193,6 +193,7 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
   spec.after.clear();  // they were met once
   spec.begin = {};
   spec.held = false;
+  spec.owner = owners_.of(job.description.project, job.description.user);
   if (Result<void> checked = scheduler_->check_submission(spec); !checked) {
     return checked;
   }
@@ -206,6 +207,7 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
 Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, Time at) {
   JobDescription edited = job.description;
   edited.spec.begin = std::max(edited.spec.begin, job.not_before);
+  edited.spec.owner = owners_.of(edited.project, edited.user);
   const JobSpec before = edited.spec;
   if (Result<void> read = read_edit(changes, edited); !read) {
     return read;

@@ -79,6 +79,7 @@ void Daemon::watch_signals() {
 
 void Daemon::turn() {
   const Time at = now();
+  whatif_.check(at);
   if (!commit_failed_) {
     pass_on_claims(at);
     const bool due = told_ || scheduler_->wake_at() <= at;
@@ -123,7 +124,8 @@ void Daemon::turn() {
 }
 
 void Daemon::set_alarm() {
-  const Time wake = std::min({scheduler_->wake_at(), logs_.next_deadline(), commit_due_});
+  const Time wake =
+      std::min({scheduler_->wake_at(), logs_.next_deadline(), commit_due_, whatif_.deadline()});
   loop_.set_alarm(wake == kNever ? kForever : std::max(Duration{}, wake - now()), [] {});
 }
 

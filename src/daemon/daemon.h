@@ -18,12 +18,14 @@
 #include "base/fd.h"
 #include "base/paths.h"
 #include "core/learner.h"
+#include "core/owners.h"
 #include "core/scheduler.h"
 #include "daemon/events.h"
 #include "daemon/history.h"
 #include "daemon/log_reader.h"
 #include "daemon/sessions.h"
 #include "daemon/start.h"
+#include "daemon/whatif.h"
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
 #include "gpu/device_locks.h"
@@ -189,9 +191,18 @@ class Daemon {
   Result<void> save_sessions();
   std::string status_for(const Peer& peer) const;
 
+  // The policy (policy.cc).
+  Result<std::unique_ptr<Policy>> choose_policy(const DaemonOptions& options, Placement& placement);
+  void keep_policy(Placement placement);
+  HttpResponse set_policy(const HttpRequest& request);
+  HttpResponse list_policies(const HttpRequest& request);
+  void announce_daemon();
+
+  void ask_whatif(Asked asked);  // whatif.cc
+
   // Submission (submit.cc).
   HttpResponse submit(const HttpRequest& request);
-  Result<void> check_job(SubmittedJob& job, uid_t user) const;
+  Result<void> check_job(SubmittedJob& job, uid_t user);
   static Result<void> check_warning(const JobSpec& spec);
   Result<void> settle_dependencies(JobSpec& spec) const;
 
@@ -231,6 +242,8 @@ class Daemon {
   std::vector<std::string> added_devices_;    // `--gpus` texts, beyond those of the start
   std::unique_ptr<Telemetry> telemetry_;
   Time last_reading_{};
+  std::string policy_;  // its name, with its settings: "energy:1500"
+  Owners owners_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<EventHub> events_;
   LogReader logs_;
@@ -240,6 +253,7 @@ class Daemon {
   std::vector<AttemptEnd> complaints_;  // ran out of memory: a reading will tell why
   std::unique_ptr<PeakFile> peaks_;
   std::unique_ptr<HttpServer> server_;
+  Whatif whatif_{loop_};
   Fd signals_;
   std::vector<ShimLaunch> launches_;            // of this turn, for when it is on disk
   std::vector<std::function<void()>> effects_;  // likewise

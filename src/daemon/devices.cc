@@ -6,6 +6,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
+#include "gpu/expected_power.h"
 
 namespace berth {
 namespace {
@@ -60,9 +61,11 @@ Result<void> Daemon::add_devices(const std::string& gpus) {
     loop_.unwatch(telemetry_->event_fd());
     telemetry_.reset();
   }
+  const std::map<std::string, DevicePower> power = expected_power(**opened);
   devices_.add(std::move(*opened));
   for (std::size_t i = device_states_.size(); i < devices_.list().size(); ++i) {
-    const DeviceSpec& spec = devices_.list()[i].spec;
+    DeviceSpec spec = devices_.list()[i].spec;
+    spec.power = power.at(spec.name);
     scheduler_->add_device(spec);
     journal(DeviceAdded{spec}, now());
     device_states_.emplace_back();
@@ -307,6 +310,8 @@ std::string Daemon::devices_json() const {
         fields.push_back(fmt::format(R"("{}":{})", key, *value));
       }
     };
+    fields.push_back(fmt::format(R"("expected_idle_w":{},"expected_busy_w":{})",
+                                 slot.spec.power.idle, slot.spec.power.busy));
     if (state.sample) {
       const DeviceSample& sample = *state.sample;
       add("used_bytes", sample.used ? std::optional(sample.used->count) : std::nullopt);

@@ -236,7 +236,7 @@ void Daemon::refresh_forecast() {
   if (!forecast_stale_ || at - forecast_at_ < kForecastRest * forecast_took_) {
     return;
   }
-  Result<std::unique_ptr<Policy>> policy = make_policy(options_.policy);
+  Result<std::unique_ptr<Policy>> policy = make_policy(policy_);
   if (policy) {
     forecast_ = scheduler_->forecast(std::move(*policy), history_.typical(), kForecastJobs, at);
   }

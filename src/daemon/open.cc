@@ -8,7 +8,6 @@
 #include "base/failpoint.h"
 #include "core/recipe.h"
 #include "daemon/daemon.h"
-#include "policy/policies.h"
 
 namespace berth {
 namespace {
@@ -116,12 +115,12 @@ Result<void> Daemon::open(const DaemonOptions& options) {
     return set;
   }
   opened_ = now();
-  Result<std::unique_ptr<Policy>> policy = make_live_policy(options.policy);
+  Scheduler::Config config;
+  Result<std::unique_ptr<Policy>> policy = choose_policy(options, config.placement);
   if (!policy) {
     return Failure(policy.error());
   }
-  Scheduler::Config config;
-  config.placement = options.placement;
+  owners_ = Owners(options.everyone ? ChargedTo::User : ChargedTo::Project);
   config.limits.buffer = options.buffer;
   config.enforce_claims = options.enforce_claims;
   config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
@@ -134,7 +133,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
         return record ? to_json(report(*record)) : "";
       });
   mps_ = std::make_unique<Mps>(Mps::Owner{"daemon " + paths_.state, ""});
-  journal(Restarted{options.policy, config}, now());
+  journal(Restarted{policy_, config, owners_.whom()}, now());
   open_peaks();
   if (Result<void> added = add_devices(options.gpus); !added) {
     return added;
@@ -241,6 +240,7 @@ Result<void> Daemon::restore() {
     command.spec.held = job.phase == JobPhase::Held;
     command.spec.begin = std::max(command.spec.begin, job.not_before);
     command.memory_retries = job.memory_retries;
+    command.spec.owner = owners_.of(job.project, job.user);
     if (job.claim) {
       command.spec.needs.memory = *job.claim;
       command.spec.needs.share = *job.claim == Bytes{} ? 0 : command.spec.needs.share;

@@ -79,13 +79,16 @@ class Replayer {
       return std::nullopt;
     }
     JobSpec& spec = record->description.spec;
+    spec.owner = owners_.of(record->description.project, record->description.user);
     for (const auto& [number, before] : edits_[id]) {
       if (number > number_) {
         const std::vector<Dependency> after = std::move(spec.after);
         const bool held = spec.held;
+        const OwnerId owner = spec.owner;
         spec = before;
         spec.after = after;
         spec.held = held;
+        spec.owner = owner;
         break;
       }
     }
@@ -98,7 +101,15 @@ class Replayer {
       return fail_with(policy.error());
     }
     scheduler_ = std::make_unique<Scheduler>(std::move(*policy), input.config);
+    owners_ = Owners(input.charged_to);
     restoring_ = true;
+  }
+  void take(const PolicyChanged& input) {
+    Result<std::unique_ptr<Policy>> policy = make_policy(input.policy);
+    if (!policy) {
+      return fail_with(policy.error());
+    }
+    scheduler_->set_policy(std::move(*policy), input.placement);
   }
   void take(const DeviceAdded& input) { scheduler_->add_device(input.device); }
   void take(const Submitted& input) {
@@ -138,7 +149,13 @@ class Replayer {
       scheduler_->apply(command, at_);
     }
   }
-  void take(const Edited& input) { expect(scheduler_->apply(Edit{input.job, input.after}, at_)); }
+  void take(const Edited& input) {
+    Edit command{input.job, input.after};
+    if (const Job* job = scheduler_->find(input.job); job != nullptr) {
+      command.spec.owner = job->owner;  // no edit changes it
+    }
+    expect(scheduler_->apply(command, at_));
+  }
   void take(const Cancel& input) { expect(scheduler_->apply(input, at_)); }
   void take(const Hold& input) { expect(scheduler_->apply(input, at_)); }
   void take(const Release& input) { expect(scheduler_->apply(input, at_)); }
@@ -226,6 +243,7 @@ class Replayer {
   Store& store_;
   std::map<JobId, std::vector<std::pair<std::uint64_t, JobSpec>>> edits_;  // by entry
   std::unique_ptr<Scheduler> scheduler_;
+  Owners owners_;
   std::uint64_t number_ = 0;
   Time at_{};
   Time began_ = kNever;

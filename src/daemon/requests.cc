@@ -38,7 +38,7 @@ HttpResponse Daemon::set_paused(const HttpRequest& request, bool paused) {
     scheduler_->apply(Resume{});
   }
   check(store_->set_setting("paused", paused ? "yes" : ""));
-  events_->announce("daemon", fmt::format(R"({{"paused":{}}})", paused));
+  announce_daemon();
   return status(request);
 }
 
@@ -65,9 +65,10 @@ HttpResponse Daemon::status(const HttpRequest& request) {
   const auto devices = std::count_if(device_states_.begin(), device_states_.end(),
                                      [](const DeviceState& state) { return !state.removed; });
   return json(fmt::format(
-      R"({{"version":1,"pid":{},"policy":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}}}})",
-      ::getpid(), scheduler_->policy().name(), scheduler_->paused(), devices, quote(listening_),
-      quote(paths_.state), status_for(request.peer), counts));
+      R"({{"version":1,"pid":{},"policy":{},"placement":"{}","owners":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}}}})",
+      ::getpid(), quote(policy_), placement_name(scheduler_->placement()),
+      owners_.whom() == ChargedTo::User ? "user" : "project", scheduler_->paused(), devices,
+      quote(listening_), quote(paths_.state), status_for(request.peer), counts));
 }
 
 }  // namespace berth

@@ -22,11 +22,21 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   for (int fd = 0; fd < 3; ++fd) {
     ::dup2(null, fd);
   }
-  std::vector<std::string> words = {
-      "berth",    "daemon",       "run",    "--ready-fd", std::to_string(ready_fd),
-      "--policy", options.policy, "--gpus", options.gpus};
-  words.insert(words.end(), {"--placement", std::string(placement_name(options.placement)),
-                             "--buffer", fmt::format("{}B", options.buffer.count)});
+  std::vector<std::string> words = {"berth",
+                                    "daemon",
+                                    "run",
+                                    "--ready-fd",
+                                    std::to_string(ready_fd),
+                                    "--gpus",
+                                    options.gpus,
+                                    "--buffer",
+                                    fmt::format("{}B", options.buffer.count)};
+  if (!options.policy.empty()) {
+    words.insert(words.end(), {"--policy", options.policy});
+  }
+  if (options.placement) {
+    words.insert(words.end(), {"--placement", std::string(placement_name(*options.placement))});
+  }
   if (options.enforce_claims) {
     words.emplace_back("--enforce");
   }

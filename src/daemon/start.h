@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 #include "base/fd.h"
@@ -12,9 +13,9 @@
 namespace berth {
 
 struct DaemonOptions {
-  std::string gpus = "auto";  // as --gpus
-  std::string policy = "priority";
-  Placement placement = Placement::Pack;
+  std::string gpus = "auto";                    // as --gpus
+  std::string policy;                           // empty: as it was, or `priority`
+  std::optional<Placement> placement;           // none: as it was, or `pack`
   Bytes buffer = DeviceTable::Limits{}.buffer;  // kept free on a shared device
   bool enforce_claims = false;
   std::string listen;         // HOST:PORT for TCP; empty: none

@@ -84,9 +84,10 @@ Result<void> Daemon::check_warning(const JobSpec& spec) {
   return {};
 }
 
-Result<void> Daemon::check_job(SubmittedJob& job, uid_t user) const {
+Result<void> Daemon::check_job(SubmittedJob& job, uid_t user) {
   JobDescription& description = job.description;
   JobSpec& spec = description.spec;
+  spec.owner = owners_.of(description.project, user);
   if (description.directory.empty() || description.directory[0] != '/') {
     return fail(ErrorCode::Usage, "directory must be an absolute path");
   }

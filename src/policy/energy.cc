@@ -1,68 +1,68 @@
 // Energy-aware: jobs start in order of submission as long as the expected draw of all devices stays
 // within a budget. What does not fit, into the devices or the budget, is passed over.
+#include <fmt/format.h>
+
 #include "policy/make.h"
 
 namespace berth {
 namespace {
 
-class Energy final : public Policy {
- public:
-  explicit Energy(PowerOptions power) : power_(std::move(power)), jobs_on_(power_.devices.size()) {
-    for (const DevicePower& device : power_.devices) {
-      draw_ += device.idle;
+/// What all devices are expected to draw.
+double draw_of(const DeviceTable& devices) {
+  double draw = 0;
+  for (const DeviceSlot& slot : devices.all()) {
+    if (!slot.leases.empty()) {
+      draw += slot.spec.power.busy;
+    } else if (slot.health != DeviceHealth::Removed) {
+      draw += slot.spec.power.idle;
     }
   }
+  return draw;
+}
+
+/// How much more it is with another job on these.
+double rise_of(const DeviceTable& devices, std::span<const DeviceId> more) {
+  double rise = 0;
+  for (const DeviceId id : more) {
+    const DeviceSlot& slot = devices[id];
+    rise += slot.leases.empty() ? slot.spec.power.busy - slot.spec.power.idle : 0;
+  }
+  return rise;
+}
+
+class Energy final : public Policy {
+ public:
+  explicit Energy(double budget) : budget_(budget) {}
 
   std::string_view name() const override { return "energy"; }
   Rank rank(const Job&, const Needs&) override { return 0; }
 
-  void started(const Job& job, const Needs&, Time) override {
-    for (const DeviceId device : *job.lease()) {
-      if (known(device) && jobs_on_[device.value]++ == 0) {
-        draw_ += rise(device);
-      }
-    }
-  }
-  void stopped(const Job& job, const Needs&, Time) override {
-    for (const DeviceId device : *job.lease()) {
-      if (known(device) && --jobs_on_[device.value] == 0) {
-        draw_ -= rise(device);
-      }
-    }
-  }
-
   std::optional<Proposal> propose(const View& view) override {
+    const double draw = draw_of(view.devices());
     for (const Queue::Head& head : view.queue().heads()) {
       auto devices = view.place(head.shape, {});
-      if (devices && draw_with(*devices) <= power_.budget) {
+      if (devices && draw + rise_of(view.devices(), *devices) <= budget_) {
         return Proposal{head.first.job, std::move(*devices)};
       }
     }
     return std::nullopt;
   }
 
- private:
-  bool known(DeviceId device) const { return device.value < jobs_on_.size(); }
-  double rise(DeviceId device) const {
-    return power_.devices[device.value].busy - power_.devices[device.value].idle;
-  }
-  double draw_with(const std::vector<DeviceId>& devices) const {
-    double draw = draw_;
-    for (const DeviceId device : devices) {
-      draw += known(device) && jobs_on_[device.value] == 0 ? rise(device) : 0;
-    }
-    return draw;
+  std::string objection(const View& view, std::span<const DeviceId> devices) const override {
+    const double draw = draw_of(view.devices()) + rise_of(view.devices(), devices);
+    return draw <= budget_ ? ""
+                           : fmt::format(
+                                 "with it the GPUs are expected to draw {:.0f} W, and they "
+                                 "may draw {:.0f} W",
+                                 draw, budget_);
   }
 
-  PowerOptions power_;
-  std::vector<std::uint32_t> jobs_on_;
-  double draw_ = 0;  // watts
+ private:
+  double budget_;  // watts
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_energy(const PowerOptions& power) {
-  return std::make_unique<Energy>(power);
-}
+std::unique_ptr<Policy> make_energy(double budget) { return std::make_unique<Energy>(budget); }
 
 }  // namespace berth

@@ -28,7 +28,7 @@ std::unique_ptr<Policy> make_stride();
 std::unique_ptr<Policy> make_wfq();
 std::unique_ptr<Policy> make_fair(Duration half_life);
 std::unique_ptr<Policy> make_drf();
-std::unique_ptr<Policy> make_energy(const PowerOptions& power);
+std::unique_ptr<Policy> make_energy(double budget);
 
 /// RLScheduler's rules.
 std::unique_ptr<Policy> make_commit(const Order& order);

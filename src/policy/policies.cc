@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/units.h"
 #include "policy/make.h"
 
 namespace berth {
@@ -12,29 +13,45 @@ namespace {
 
 struct Entry {
   std::string_view name;
+  std::string_view about;
   std::unique_ptr<Policy> (*make)(const PolicyOptions&);
 };
 
 using Options = const PolicyOptions&;
 
 constexpr std::array kPolicies = {
-    Entry{"priority", [](Options options) { return make_priority(options.priority); }},
-    Entry{"fifo", [](Options) { return make_fifo(); }},
-    Entry{"sjf", [](Options) { return make_in_order(kSjfOrder); }},
-    Entry{"lpt", [](Options) { return make_in_order(kLptOrder); }},
-    Entry{"f1", [](Options) { return make_in_order(kF1Order); }},
-    Entry{"easy", [](Options) { return make_easy(kFifoOrder); }},
-    Entry{"conservative", [](Options) { return make_conservative(); }},
-    Entry{"srtf", [](Options) { return make_srtf(); }},
-    Entry{"srsf", [](Options) { return make_srsf(); }},
-    Entry{"las", [](Options options) { return make_las(options.las_first, options.las_second); }},
-    Entry{"lottery", [](Options options) { return make_lottery(options.seed); }},
-    Entry{"stride", [](Options) { return make_stride(); }},
-    Entry{"wfq", [](Options) { return make_wfq(); }},
-    Entry{"fair", [](Options options) { return make_fair(options.half_life); }},
-    Entry{"drf", [](Options) { return make_drf(); }},
-    Entry{"energy", [](Options options) { return make_energy(options.power); }},
-    Entry{"rr", [](Options options) { return make_round_robin(options.slice); }},
+    Entry{"priority",
+          "priority with aging; what fits goes past what does not, unless that delays it",
+          [](Options options) { return make_priority(options.priority); }},
+    Entry{"fifo", "first come, first served; nothing overtakes",
+          [](Options) { return make_fifo(); }},
+    Entry{"sjf", "shortest expected length first",
+          [](Options) { return make_in_order(kSjfOrder); }},
+    Entry{"lpt", "longest expected length first", [](Options) { return make_in_order(kLptOrder); }},
+    Entry{"f1", "length, size and age in one formula, found by regression",
+          [](Options) { return make_in_order(kF1Order); }},
+    Entry{"easy", "first come, first served; others go past the first if that does not delay it",
+          [](Options) { return make_easy(kFifoOrder); }},
+    Entry{"conservative", "others go past if that delays nobody",
+          [](Options) { return make_conservative(); }},
+    Entry{"srtf", "shortest remaining time first; preempts", [](Options) { return make_srtf(); }},
+    Entry{"srsf", "shortest remaining GPU time first; preempts",
+          [](Options) { return make_srsf(); }},
+    Entry{"las", "least GPU time used first, in levels; preempts",
+          [](Options options) { return make_las(options.las_first, options.las_second); }},
+    Entry{"lottery", "a draw between owners; weights are tickets",
+          [](Options options) { return make_lottery(options.seed); }},
+    Entry{"stride", "GPU time in proportion to the owners' weights",
+          [](Options) { return make_stride(); }},
+    Entry{"wfq", "weighted fair queueing between owners", [](Options) { return make_wfq(); }},
+    Entry{"fair", "the owner who has used the least lately goes first",
+          [](Options options) { return make_fair(options.half_life); }},
+    Entry{"drf", "the owner with the smallest dominant share goes first",
+          [](Options) { return make_drf(); }},
+    Entry{"energy", "as many as a power budget allows: energy:WATTS",
+          [](Options options) { return make_energy(options.power_budget); }},
+    Entry{"rr", "everybody runs for a slice in turn; preempts",
+          [](Options options) { return make_round_robin(options.slice); }},
 };
 
 struct Rule {
@@ -78,7 +95,25 @@ std::vector<std::string_view> live_policy_names() {
   return names;
 }
 
+std::string_view policy_about(std::string_view name) {
+  for (const Entry& entry : kPolicies) {
+    if (entry.name == name) {
+      return entry.about;
+    }
+  }
+  return "";
+}
+
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyOptions& options) {
+  constexpr std::string_view kBudget = "energy:";
+  if (name.starts_with(kBudget)) {
+    const Result<double> watts = parse_real(name.substr(kBudget.size()), "the power budget");
+    if (!watts || !(*watts > 0)) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("'{}' has no power budget: write watts, like energy:1500", name));
+    }
+    return make_energy(*watts);
+  }
   for (const Entry& entry : kPolicies) {
     if (entry.name == name) {
       return entry.make(options);

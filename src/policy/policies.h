@@ -1,7 +1,8 @@
 // The policies by name. Each is one file; this header is all that drivers need.
 //
 // A name is an order (`fifo`, `sjf`, …), by itself or with rules joined by `+`: `sjf+easy`
-// backfills behind the first in that order. docs/policies.md says what each of them does.
+// backfills behind the first in that order; `energy:1500` has a budget in watts. docs/policies.md
+// says what each of them does.
 #pragma once
 
 #include <limits>
@@ -21,23 +22,12 @@ struct PriorityOptions {
   Duration together = std::chrono::minutes(1);  // jobs that came within it may change places
 };
 
-/// What a device draws, in watts.
-struct DevicePower {
-  double idle = 50;
-  double busy = 300;
-};
-
-struct PowerOptions {
-  std::vector<DevicePower> devices;  // by DeviceId; those that are not here draw nothing
-  double budget = std::numeric_limits<double>::infinity();  // watts, for all together
-};
-
 struct PolicyOptions {
   PriorityOptions priority;
-  std::uint64_t seed = 1;                            // lottery: of the draws
-  Duration slice = std::chrono::minutes(10);         // rr: how long a turn is
-  Duration half_life = std::chrono::hours(24);       // fair: after which use counts half
-  PowerOptions power;                                // energy
+  std::uint64_t seed = 1;                       // lottery: of the draws
+  Duration slice = std::chrono::minutes(10);    // rr: how long a turn is
+  Duration half_life = std::chrono::hours(24);  // fair: after which use counts half
+  double power_budget = std::numeric_limits<double>::infinity();  // energy: watts, for all devices
   Duration las_first = std::chrono::seconds(3250);   // las: GPU time until the first demotion
   Duration las_second = std::chrono::seconds(7200);  // and until the second
 };
@@ -52,6 +42,9 @@ std::unique_ptr<Policy> make_priority(PriorityOptions options = {});
 std::vector<std::string_view> policy_names();
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name,
                                             const PolicyOptions& options = {});
+
+/// One line about a policy that has a name of its own; empty for others.
+std::string_view policy_about(std::string_view name);
 
 /// For drivers that run real jobs, whose work cannot be kept: policies that preempt are refused.
 std::vector<std::string_view> live_policy_names();

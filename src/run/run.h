@@ -14,6 +14,7 @@
 
 #include "base/id_table.h"
 #include "core/learner.h"
+#include "core/owners.h"
 #include "core/scheduler.h"
 #include "exec/runner.h"
 #include "gpu/device_locks.h"
@@ -169,6 +170,7 @@ class Run {
   std::unique_ptr<Telemetry> telemetry_;
   MemoryWatch memory_;
   std::vector<Exit> complaints_;  // ran out of memory: a reading will tell why
+  Owners owners_;                 // by project: they are all of one user
   Learner learner_;
   std::unique_ptr<PeakFile> peaks_;
   std::unique_ptr<Mps> mps_;                   // once a job asks for it

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "gpu/expected_power.h"
 #include "policy/policies.h"
 #include "run/run.h"
 
@@ -30,8 +31,15 @@ Result<void> Run::prepare() {
   config.enforce_claims = options_.enforce_claims;
   config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
   scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
+  // Only one policy asks for it, and drivers take a while to answer.
+  const bool budgeted = options_.policy.starts_with("energy");
+  const auto power = budgeted ? expected_power(devices_) : std::map<std::string, DevicePower>{};
   for (const DeviceInfo& device : devices_.list()) {
-    scheduler_->add_device(device.spec);
+    DeviceSpec spec = device.spec;
+    if (const auto expected = power.find(spec.name); expected != power.end()) {
+      spec.power = expected->second;
+    }
+    scheduler_->add_device(std::move(spec));
   }
   // Of devices that are taken on trust nobody will know what jobs use.
   const std::vector<DeviceInfo>& list = devices_.list();
@@ -212,7 +220,9 @@ Result<JobSpec> Run::specify(const JobLine& line, bool& never) {
   }
   spec.needs.share = options.share.value_or(spec.needs.share);
   set_mps(spec.needs, options);
+  spec.owner = owners_.of(options.project.value_or(""), 0);
   spec.priority = options.priority.value_or(spec.priority);
+  spec.weight = options.weight.value_or(spec.weight);
   spec.limit = options.timeout.value_or(spec.limit);
   spec.retry.most = options.retries.value_or(spec.retry.most);
   if (spec.needs.gpus == 0) {

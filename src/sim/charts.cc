@@ -17,6 +17,7 @@ constexpr double kTop = 24;
 constexpr double kBottom = 22;
 constexpr int kWidth = 960;
 constexpr int kLineHeight = 220;
+constexpr double kLegendRow = 16;
 constexpr std::size_t kMostRows = 128;
 constexpr std::size_t kMostPoints = 900;
 constexpr Colour3 kGrid{225, 225, 225};
@@ -28,14 +29,15 @@ struct Frame {
   Span span;
   double most = 1;
   double height = 0;
+  double top = kTop;
 
   double x(Time when) const {
     const double length = std::max(to_seconds(span.to - span.from), 1e-9);
     return kLeft +
            (kWidth - kLeft - kRight) * std::clamp(to_seconds(when - span.from) / length, 0.0, 1.0);
   }
-  double y(double value) const { return kTop + height * (1 - value / most); }
-  double bottom() const { return kTop + height; }
+  double y(double value) const { return top + height * (1 - value / most); }
+  double bottom() const { return top + height; }
 };
 
 void draw_time_axis(Canvas& canvas, const Frame& frame) {
@@ -43,7 +45,7 @@ void draw_time_axis(Canvas& canvas, const Frame& frame) {
   for (int i = 0; i <= kTicks; ++i) {
     const Time when = frame.span.from + (frame.span.to - frame.span.from) / kTicks * i;
     const double x = frame.x(when);
-    canvas.path({{x, kTop}, {x, frame.bottom()}}, kGrid);
+    canvas.path({{x, frame.top}, {x, frame.bottom()}}, kGrid);
     canvas.text({x, frame.bottom() + 14}, format_duration(when - frame.span.from),
                 i == 0        ? Anchor::Start
                 : i == kTicks ? Anchor::End
@@ -70,6 +72,35 @@ std::string short_number(double value) {
   return value >= 1e6   ? fmt::format("{:.3g}M", value / 1e6)
          : value >= 1e4 ? fmt::format("{:.3g}k", value / 1e3)
                         : fmt::format("{:.4g}", value);
+}
+
+/// The usual colours, then lighter and then darker ones: as many lines as a chart can bear.
+Colour3 line_colour(std::size_t n) {
+  constexpr std::size_t kUsual = 8;
+  const auto mixed = [&](std::uint8_t part) -> std::uint8_t {
+    return n / kUsual % 3 == 0   ? part
+           : n / kUsual % 3 == 1 ? static_cast<std::uint8_t>((part + 255) / 2)
+                                 : static_cast<std::uint8_t>(part / 2);
+  };
+  const Colour3 usual = colour_of(n);
+  return {mixed(usual.red), mixed(usual.green), mixed(usual.blue)};
+}
+
+/// Where each name of the legend begins: below the title, in as many rows as it takes.
+std::vector<Point> lay_out_legend(const std::vector<Line>& lines) {
+  constexpr double kLetter = 7;
+  constexpr double kGap = 26;
+  std::vector<Point> places;
+  Point at{kLeft, kTop + kLegendRow / 2};
+  for (const Line& line : lines) {
+    const double width = kGap + kLetter * static_cast<double>(line.name.size());
+    if (at.x > kLeft && at.x + width > kWidth) {
+      at = {kLeft, at.y + kLegendRow};
+    }
+    places.push_back(at);
+    at.x += width;
+  }
+  return places;
 }
 
 }  // namespace
@@ -152,7 +183,9 @@ std::string line_chart(const MakeCanvas& make, std::string_view title,
     }
   }
   frame.most = round_up(frame.most);
-  const std::unique_ptr<Canvas> canvas = make(kWidth, kLineHeight);
+  const std::vector<Point> legend = lay_out_legend(lines);
+  frame.top = legend.empty() ? kTop : legend.back().y + kLegendRow;
+  const std::unique_ptr<Canvas> canvas = make(kWidth, static_cast<int>(frame.bottom() + kBottom));
   draw_time_axis(*canvas, frame);
   for (const double part : {0.0, 0.5, 1.0}) {
     const double y = frame.y(part * frame.most);
@@ -160,12 +193,9 @@ std::string line_chart(const MakeCanvas& make, std::string_view title,
     canvas->text({kLeft - 6, y + 4}, short_number(part * frame.most), Anchor::End);
   }
   canvas->text({kLeft, 15}, title, Anchor::Start);
-  double legend = kWidth - kRight;
-  for (std::size_t i = lines.size(); i-- > 0;) {
-    canvas->text({legend, 15}, lines[i].name, Anchor::End);
-    legend -= 8.0 * static_cast<double>(lines[i].name.size()) + 4;
-    canvas->rect({legend - 10, 7}, 8, 8, colour_of(i), {});
-    legend -= 22;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    canvas->rect({legend[i].x, legend[i].y - 8}, 8, 8, line_colour(i), {});
+    canvas->text({legend[i].x + 12, legend[i].y}, lines[i].name, Anchor::Start);
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::vector<Point> points;
@@ -175,7 +205,7 @@ std::string line_chart(const MakeCanvas& make, std::string_view title,
       points.push_back({frame.x(step.at), frame.y(step.value)});
       before = step.value;
     }
-    canvas->path(points, colour_of(i));
+    canvas->path(points, line_colour(i));
   }
   return canvas->finish();
 }

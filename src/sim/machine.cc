@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMostDevices = 100'000;
+constexpr auto kMostDevices = static_cast<std::int64_t>(kMostSimDevices);
 
 /// Boards whose figures are well known; others draw what DevicePower says.
 struct Board {
@@ -21,15 +21,6 @@ constexpr std::array kBoards = {
     Board{"t4", {10, 70}},    Board{"a10", {20, 150}},  Board{"p100", {30, 250}},
     Board{"v100", {40, 300}}, Board{"a100", {55, 400}}, Board{"h100", {70, 700}},
 };
-
-DevicePower power_of(std::string_view model) {
-  for (const Board& board : kBoards) {
-    if (board.name == model) {
-      return board.power;
-    }
-  }
-  return {};
-}
 
 Failure wrong(std::string_view text, std::string_view why) {
   return fail(ErrorCode::Usage,
@@ -56,7 +47,7 @@ Result<Part> parse_part(std::string_view text) {
   std::string_view rest = text;
   std::string_view size = take_until(rest, ':');
   part.device.spec.model = std::string(take_until(rest, '@'));
-  part.device.power = power_of(part.device.spec.model);
+  part.device.spec.power = usual_power(part.device.spec.model);
   if (!rest.empty()) {
     const Result<double> speed = parse_real(rest, "a speed");
     if (!speed || !(*speed > 0)) {
@@ -93,6 +84,15 @@ Result<Part> parse_part(std::string_view text) {
 }
 
 }  // namespace
+
+DevicePower usual_power(std::string_view model) {
+  for (const Board& board : kBoards) {
+    if (board.name == model) {
+      return board.power;
+    }
+  }
+  return {};
+}
 
 Result<Machine> parse_machine(std::string_view text) {
   Machine machine;

@@ -15,10 +15,14 @@ namespace berth {
 struct SimDevice {
   DeviceSpec spec;
   double speed = 1;  // a job of length d takes d / speed on it
-  DevicePower power;
 };
 
 using Machine = std::vector<SimDevice>;
+
+inline constexpr std::size_t kMostSimDevices = 100'000;
+
+/// What boards of this model are known to draw.
+DevicePower usual_power(std::string_view model);
 
 Result<Machine> parse_machine(std::string_view text);
 

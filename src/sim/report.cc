@@ -12,10 +12,12 @@ constexpr std::string_view kStyle =
     "body{font:14px/1.5 sans-serif;margin:2em auto;max-width:1000px;padding:0 1em;color:#222;"
     "background:#fafafa}table{border-collapse:collapse;font-size:13px}"
     "th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #ddd}"
-    "th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}"
-    "svg{max-width:100%;height:auto;border:1px solid #ddd;margin:.4em 0}"
-    "@media(prefers-color-scheme:dark){body{background:#1b1b1b;color:#ddd}"
-    "th,td{border-color:#444}}";
+    "th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:#fafafa}"
+    ".wide{overflow-x:auto}"
+    "svg{display:block;box-sizing:border-box;width:100%;min-width:700px;height:auto;border:1px "
+    "solid #ddd;margin:.4em 0}"
+    "@media(prefers-color-scheme:dark){body,th:first-child,td:first-child{background:#1b1b1b}"
+    "body{color:#ddd}th,td{border-color:#444}}";
 
 std::string table(const std::vector<ReportedRun>& runs) {
   std::string html = "<div class=\"wide\"><table><tr><th>figure</th>";
@@ -35,6 +37,11 @@ std::string table(const std::vector<ReportedRun>& runs) {
   return html + "</table></div>\n";
 }
 
+/// On a narrow screen a chart is moved about rather than too small to read.
+std::string scrolled(const std::string& chart) {
+  return "<div class=\"wide\">" + chart + "</div>\n";
+}
+
 }  // namespace
 
 std::string html_report(std::string_view heading, const Workload& workload, const Machine& machine,
@@ -50,7 +57,7 @@ std::string html_report(std::string_view heading, const Workload& workload, cons
     for (const ReportedRun& run : runs) {
       lines.push_back({run.name, series_of(run.run)});
     }
-    return line_chart(svg, title, lines, span);
+    return scrolled(line_chart(svg, title, lines, span));
   };
   std::string html = fmt::format(
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -69,7 +76,7 @@ std::string html_report(std::string_view heading, const Workload& workload, cons
   html += chart("jobs that have ended", [](const SimRun& run) { return completions(run); });
   html += "<h2>Who ran where</h2>\n";
   for (const ReportedRun& run : runs) {
-    html += gantt_chart(svg, run.name, workload, machine, run.run, span);
+    html += scrolled(gantt_chart(svg, run.name, workload, machine, run.run, span));
   }
   return html + "</body></html>\n";
 }

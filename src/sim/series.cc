@@ -53,11 +53,11 @@ Series busy_devices(const SimRun& run) {
 Series power_draw(const Machine& machine, const SimRun& run) {
   double idle = 0;
   for (const SimDevice& device : machine) {
-    idle += device.power.idle;
+    idle += device.spec.power.idle;
   }
   std::vector<SeriesStep> changes;
   for (const Stay& stay : busy_times(run)) {
-    const DevicePower& power = machine[stay.device.value].power;
+    const DevicePower& power = machine[stay.device.value].spec.power;
     changes.push_back({stay.from, power.busy - power.idle});
     changes.push_back({stay.to, power.idle - power.busy});
   }

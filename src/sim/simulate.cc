@@ -38,7 +38,7 @@ class Simulation {
         random_(options.faults.seed ^ 0x6661756cULL) {
     for (const SimDevice& device : machine) {
       scheduler_.add_device(device.spec);
-      power_ += device.power.idle;
+      power_ += device.spec.power.idle;
     }
     run_.peak_power_w = power_;
     run_.outcomes.resize(jobs_.size());
@@ -48,7 +48,10 @@ class Simulation {
 
   Result<SimRun> run() {
     if (!jobs_.empty()) {
-      run_.first_submit = now_ = jobs_.front().submit;
+      now_ = jobs_.front().submit;
+    }
+    for (const SimJob& job : jobs_) {
+      run_.first_submit = std::min(run_.first_submit, std::max(job.submit, job.begin));
     }
     if (options_.faults.between != kForever) {
       for (std::uint32_t i = 0; i < machine_.size(); ++i) {
@@ -127,7 +130,8 @@ class Simulation {
 
   void pass_time(Time next) {
     BERTH_CHECK(next >= now_);
-    run_.energy_j += power_ * to_seconds(next - now_);
+    run_.energy_j +=
+        power_ * to_seconds(std::max(next, run_.first_submit) - std::max(now_, run_.first_submit));
     now_ = next;
   }
 
@@ -139,6 +143,7 @@ class Simulation {
     submit_.spec.priority = from.priority;
     submit_.spec.owner = OwnerId{from.owner};
     submit_.spec.weight = from.weight;
+    submit_.spec.begin = from.begin;
     work_[job].left = from.duration;
     ++run_.events;
     const Result<JobId> taken = scheduler_.apply(submit_, now_);
@@ -270,7 +275,7 @@ class Simulation {
       // Not the scheduler's leases: those are all there before the first start is carried out.
       Busy& busy = busy_[device.value];
       if (busy.jobs++ == 0) {
-        power_ += machine_[device.value].power.busy - machine_[device.value].power.idle;
+        power_ += machine_[device.value].spec.power.busy - machine_[device.value].spec.power.idle;
         busy.since = now_;
       }
     }
@@ -312,7 +317,7 @@ class Simulation {
     for (const DeviceId device : devices) {
       Busy& busy = busy_[device.value];
       if (--busy.jobs == 0) {
-        power_ -= machine_[device.value].power.busy - machine_[device.value].power.idle;
+        power_ -= machine_[device.value].spec.power.busy - machine_[device.value].spec.power.idle;
         run_.device_seconds += to_seconds(now_ - busy.since);
       }
       if (options_.timeline && now_ > since) {

@@ -168,16 +168,17 @@ std::string csv_cell(std::string_view text) {
 }
 
 std::string to_csv(const Workload& workload) {
-  std::string csv = "job_id,user,submit_s,duration_s,gpus,gpu_mem_mib,gpu_milli,priority,status\n";
+  std::string csv =
+      "job_id,user,submit_s,duration_s,gpus,gpu_mem_mib,gpu_milli,priority,status,expected_s\n";
   const auto unless_zero = [](std::uint32_t n) { return n == 0 ? "" : std::to_string(n); };
   for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
     const SimJob& job = workload.jobs[i];
-    csv +=
-        fmt::format("{},{},{},{},{},{},{},{},\n",
-                    workload.names.empty() ? std::to_string(i + 1) : csv_cell(workload.names[i]),
-                    csv_cell(workload.owners[job.owner]), to_seconds(job.submit.time_since_epoch()),
-                    to_seconds(job.duration), job.gpus, unless_zero(job.memory_mib),
-                    unless_zero(job.share), -job.priority);
+    csv += fmt::format("{},{},{},{},{},{},{},{},,{}\n",
+                       workload.names.empty() ? std::to_string(i + 1) : csv_cell(workload.names[i]),
+                       csv_cell(workload.owners[job.owner]),
+                       to_seconds(job.submit.time_since_epoch()), to_seconds(job.duration),
+                       job.gpus, unless_zero(job.memory_mib), unless_zero(job.share), -job.priority,
+                       job.expected == kForever ? "" : fmt::format("{}", to_seconds(job.expected)));
   }
   return csv;
 }

@@ -21,6 +21,7 @@ struct SimJob {
   std::uint32_t owner = 0;       // index into Workload::owners
   std::int32_t priority = 0;
   std::uint16_t weight = 1;
+  Time begin{};  // it may not start before
 };
 
 struct Workload {

@@ -119,6 +119,9 @@ Result<void> set_option(LineOptions& options, std::string_view key, std::string_
   if (key == "priority") {
     return set_number(options.priority, "priority", value, -kMostPriority, kMostPriority);
   }
+  if (key == "weight") {
+    return set_number(options.weight, "weight", value, 1, kMostWeight);
+  }
   if (key == "timeout") {
     return set_parsed(options.timeout, parse_duration(value));
   }
@@ -130,7 +133,7 @@ Result<void> set_option(LineOptions& options, std::string_view key, std::string_
   }
   return fail(ErrorCode::Usage,
               fmt::format("unknown option @{}: the options are name, project, gpus, mem, share, "
-                          "mps, priority, timeout, retries and after",
+                          "mps, priority, weight, timeout, retries and after",
                           key));
 }
 

@@ -32,6 +32,7 @@ struct LineOptions {
   std::optional<bool> mps;
   std::optional<std::uint32_t> thread_percentage;  // with mps
   std::optional<std::int32_t> priority;
+  std::optional<std::uint16_t> weight;
   std::optional<Duration> timeout;
   std::optional<std::uint16_t> retries;
   std::vector<AfterName> after;

@@ -200,6 +200,10 @@ void fields(Coder& code, typename Coder::template Of<SetClaim>& change) {
   each(code, change.job, change.memory, change.memory_retries);
 }
 template <class Coder>
+void fields(Coder& code, typename Coder::template Of<SetWeight>& change) {
+  each(code, change.first, change.count, change.weight);
+}
+template <class Coder>
 void fields(Coder& code, typename Coder::template Of<EndAttempt>& change) {
   each(code, change.job, change.attempt);
   fields(code, change.ending);

@@ -58,6 +58,13 @@ struct SetClaim {
   Bytes memory;  // 0: it is to have its devices alone
   std::uint8_t memory_retries = 0;
 };
+/// Of jobs with numbers in a row. A change of its own, so that the redo log of a berth that knew no
+/// weights can still be read.
+struct SetWeight {
+  JobId first;
+  std::uint32_t count = 1;
+  std::uint16_t weight = 1;
+};
 struct EndAttempt {
   JobId job;
   std::uint16_t attempt = 0;
@@ -80,6 +87,6 @@ struct ForgetInputs {
 
 using Change = std::variant<InsertJobs, RememberToken, SetWaiting, Amend, SetSetting, BeginAttempt,
                             StartAttempt, SetStopping, EndAttempt, EndJob, ForgetJobs, AppendInput,
-                            ForgetInputs, SetClaim>;
+                            ForgetInputs, SetClaim, SetWeight>;
 
 }  // namespace berth

@@ -1,5 +1,6 @@
 #include "store/journal.h"
 
+#include <cmath>
 #include <limits>
 
 #include "store/coding.h"
@@ -30,7 +31,14 @@ enum class Kind : std::uint8_t {
   StartRefused = 18,
   Reclaim = 19,
   JobUse = 20,
+  PolicyChanged = 21,
 };
+
+/// Words, so that an entry that was cut off is not taken for an older one.
+constexpr std::string_view kProjects = "projects";
+constexpr std::string_view kUsers = "users";
+
+std::int64_t milliwatts(double watts) { return std::llround(watts * 1000); }
 
 struct Encode {
   Encoder& out;
@@ -84,7 +92,9 @@ struct Encode {
         .integer(device.memory.count)
         .number(device.locality.node)
         .number(device.locality.numa)
-        .number(device.locality.island);
+        .number(device.locality.island)
+        .integer(milliwatts(device.power.idle))
+        .integer(milliwatts(device.power.busy));
   }
   void operator()(const Stepped&) const { kind(Kind::Stepped); }
   void operator()(const JobLost& input) const { kind(Kind::JobLost).number(input.job.value); }
@@ -96,7 +106,13 @@ struct Encode {
         .integer(config.limits.buffer.count)
         .number(config.limits.cpu_slots)
         .integer(config.grace.count())
-        .number(config.enforce_claims ? 1 : 0);
+        .number(config.enforce_claims ? 1 : 0)
+        .text(input.charged_to == ChargedTo::User ? kUsers : kProjects);
+  }
+  void operator()(const PolicyChanged& input) const {
+    kind(Kind::PolicyChanged)
+        .text(input.policy)
+        .number(static_cast<std::uint64_t>(input.placement));
   }
   void operator()(const Restored& input) const {
     kind(Kind::Restored)
@@ -119,6 +135,7 @@ struct Encode {
     kind(Kind::Edited).number(input.job.value);
     spec(input.before);
     spec(input.after);
+    out.number(input.before.weight).number(input.after.weight);
   }
 
   void operator()(const DeviceTaken& input) const {
@@ -181,6 +198,10 @@ DeviceAdded added(Decoder& in) {
   input.device.model = in.text();
   input.device.memory = Bytes{in.integer()};
   input.device.locality = {small(in), small(in), small(in)};
+  if (!in.at_end()) {  // older entries end here
+    input.device.power.idle = static_cast<double>(in.integer()) / 1000;
+    input.device.power.busy = static_cast<double>(in.integer()) / 1000;
+  }
   return input;
 }
 
@@ -220,17 +241,23 @@ Restored restored(Decoder& in) {
   return input;
 }
 
+Placement placement(Decoder& in) {
+  return static_cast<Placement>(in.number_up_to(static_cast<std::uint64_t>(Placement::Fgd)));
+}
+
 Restarted restarted(Decoder& in) {
   Restarted input{std::string(in.text())};
   if (!in.at_end()) {  // older entries end here
     Scheduler::Config& config = input.config;
-    config.placement =
-        static_cast<Placement>(in.number_up_to(static_cast<std::uint64_t>(Placement::Fgd)));
+    config.placement = placement(in);
     config.limits.buffer = Bytes{in.integer()};
     config.limits.cpu_slots =
         static_cast<std::uint32_t>(in.number_up_to(std::numeric_limits<std::uint32_t>::max()));
     config.grace = Duration(in.integer());
     config.enforce_claims = in.number_up_to(1) == 1;
+  }
+  if (!in.at_end()) {
+    input.charged_to = in.text() == kUsers ? ChargedTo::User : ChargedTo::Project;
   }
   return input;
 }
@@ -253,7 +280,7 @@ std::optional<JobSpec> spec(Decoder& in) {
 }
 
 std::optional<JournalInput> read(Decoder& in) {
-  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::JobUse)))) {
+  switch (static_cast<Kind>(in.number_up_to(static_cast<std::uint64_t>(Kind::PolicyChanged)))) {
     case Kind::Submitted: {
       const JobId first = job(in);
       return Submitted{first, static_cast<std::uint32_t>(
@@ -299,6 +326,10 @@ std::optional<JournalInput> read(Decoder& in) {
       const DeviceId used = device(in);
       return JobUse{uses, used, Bytes{in.integer()}};
     }
+    case Kind::PolicyChanged: {
+      std::string policy(in.text());
+      return PolicyChanged{std::move(policy), placement(in)};
+    }
     case Kind::Restored:
       return restored(in);
     case Kind::Edited: {
@@ -307,6 +338,10 @@ std::optional<JournalInput> read(Decoder& in) {
       std::optional<JobSpec> after = spec(in);
       if (!before || !after) {
         return std::nullopt;
+      }
+      if (!in.at_end()) {  // older entries end here
+        before->weight = small(in);
+        after->weight = small(in);
       }
       return Edited{edited, std::move(*before), std::move(*after)};
     }

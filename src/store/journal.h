@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "core/owners.h"
 #include "core/scheduler.h"
 
 namespace berth {
@@ -37,6 +38,12 @@ struct Restored {
 struct Restarted {
   std::string policy;
   Scheduler::Config config = {};
+  ChargedTo charged_to = ChargedTo::Project;
+};
+/// Scheduler::set_policy() was called.
+struct PolicyChanged {
+  std::string policy;
+  Placement placement = Placement::Pack;
 };
 /// An Edit. What was asked before is kept here, because the record now has what is asked since.
 struct Edited {
@@ -50,7 +57,7 @@ struct Stepped {};
 using JournalInput =
     std::variant<Submitted, Cancel, Hold, Release, Pause, Resume, JobStarted, JobExited, JobLost,
                  DeviceChanged, ForeignUse, DeviceTaken, StartRefused, DeviceAdded, Restarted,
-                 Restored, Edited, Stepped, Reclaim, JobUse>;
+                 Restored, Edited, Stepped, Reclaim, JobUse, PolicyChanged>;
 
 struct JournalEntry {
   std::uint64_t number = 0;  // from 1, without gaps

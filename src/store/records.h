@@ -91,6 +91,7 @@ struct LiveJob {
   std::uint8_t memory_retries = 0;
   std::string project;
   std::string command;
+  uid_t user = 0;
 };
 
 /// What a token stands for: the jobs of the submission that brought it.

@@ -40,12 +40,12 @@ Result<std::vector<std::string>> Reader::present_devices(const LiveJob& job) {
 Result<void> Reader::for_each_live(bool few, const std::function<void(const LiveJob&)>& visit) {
   // Where most jobs are live, the table is read through in its own order; else the index finds them
   // and they are sorted.
-  Result<Statement> rows =
-      database_->prepare(fmt::format("SELECT {}, reason, project, command FROM jobs {} CROSS JOIN "
-                                     "details ON details.job = jobs.id "
-                                     "WHERE state < {} ORDER BY id",
-                                     kSpecColumns, few ? "INDEXED BY jobs_by_state" : "NOT INDEXED",
-                                     static_cast<int>(JobPhase::Succeeded)));
+  Result<Statement> rows = database_->prepare(
+      fmt::format("SELECT {}, reason, project, command, user FROM jobs {} CROSS JOIN "
+                  "details ON details.job = jobs.id "
+                  "WHERE state < {} ORDER BY id",
+                  kSpecColumns, few ? "INDEXED BY jobs_by_state" : "NOT INDEXED",
+                  static_cast<int>(JobPhase::Succeeded)));
   if (!rows) {
     return Failure(rows.error());
   }
@@ -104,6 +104,7 @@ Result<void> Reader::for_each_live(bool few, const std::function<void(const Live
       job.project = project->second;
     }
     job.command = rows->bytes(SpecColumn::AfterSpec + 2);
+    job.user = static_cast<uid_t>(rows->integer(SpecColumn::AfterSpec + 3));
     Result<std::vector<std::string>> devices = present_devices(job);
     if (!devices) {
       return Failure(devices.error());

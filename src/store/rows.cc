@@ -28,6 +28,9 @@ bool read_spec(const Statement& row, JobSpec& spec) {
   spec.limit = duration_or_forever(row, SpecColumn::Limit);
   spec.begin = time_or(row, SpecColumn::Begins, Time{});
   spec.warn_before = Duration(row.integer(SpecColumn::WarnBefore));
+  spec.weight = row.null(SpecColumn::Weight)
+                    ? 1
+                    : static_cast<std::uint16_t>(row.integer(SpecColumn::Weight));
   spec.retry = {};
   spec.after.clear();
   if (!row.null(SpecColumn::Retry)) {

@@ -12,7 +12,7 @@ namespace berth {
 /// The same columns in the same places for single jobs and for the restart.
 inline constexpr std::string_view kSpecColumns =
     "id, state, attempt, submitted, not_before, started, priority, held, expected, time_limit, "
-    "begins, retry, after, warn_before, needs, claim, memory_retries";
+    "begins, retry, after, warn_before, needs, claim, memory_retries, weight";
 struct SpecColumn {
   enum : int {
     Id,
@@ -32,6 +32,7 @@ struct SpecColumn {
     NeedsId,
     Claim,
     MemoryRetries,
+    Weight,
     AfterSpec,
   };
 };

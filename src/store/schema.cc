@@ -77,8 +77,14 @@ ALTER TABLE attempts ADD COLUMN peaks BLOB;
 
 Result<void> create_version_4(Database& database) { return database.execute(kVersion4); }
 
-constexpr std::array<MigrationStep, 4> kSteps = {create_version_1, create_version_2,
-                                                 create_version_3, create_version_4};
+constexpr const char* kVersion5 = R"(
+ALTER TABLE jobs ADD COLUMN weight INTEGER;
+)";
+
+Result<void> create_version_5(Database& database) { return database.execute(kVersion5); }
+
+constexpr std::array<MigrationStep, 5> kSteps = {
+    create_version_1, create_version_2, create_version_3, create_version_4, create_version_5};
 
 /// What to do about a file that berth will not touch.
 Failure refuse(const std::string& path, const std::string& problem) {

@@ -74,9 +74,14 @@ Store::Environment Store::share_environment(const std::vector<std::string>& vari
 Result<void> Store::insert(JobId first, std::uint32_t count, JobDescription description,
                            Environment environment, Time submitted) {
   description.environment = {};
-  return parts_->group->add(InsertJobs{
+  const std::uint16_t weight = description.spec.weight;
+  Result<void> inserted = parts_->group->add(InsertJobs{
       first, count, submitted, std::make_unique<const JobDescription>(std::move(description)),
       std::move(environment)});
+  if (!inserted || weight == 1) {
+    return inserted;
+  }
+  return parts_->group->add(SetWeight{first, count, weight});
 }
 
 Result<void> Store::remember_token(uid_t user, std::string token, Submission submission) {
@@ -88,7 +93,10 @@ Result<void> Store::set_waiting(JobId job, bool held, Time not_before) {
 }
 
 Result<void> Store::amend(JobId job, JobSpec spec, std::string name, std::string command) {
-  return parts_->group->add(Amend{job, std::move(spec), std::move(name), std::move(command)});
+  const std::uint16_t weight = spec.weight;
+  Result<void> amended =
+      parts_->group->add(Amend{job, std::move(spec), std::move(name), std::move(command)});
+  return amended ? parts_->group->add(SetWeight{job, 1, weight}) : amended;
 }
 
 Result<void> Store::set_setting(std::string name, std::string value) {

@@ -77,6 +77,7 @@ Result<void> Writer::prepare_statements() {
        {job_running_, "UPDATE jobs SET state = ?2, started = ?3 WHERE id = ?1"},
        {set_stopping_, "UPDATE jobs SET reason = ?2 WHERE id = ?1"},
        {set_claim_, "UPDATE jobs SET claim = ?2, memory_retries = ?3 WHERE id = ?1"},
+       {set_weight_, "UPDATE jobs SET weight = ?3 WHERE id BETWEEN ?1 AND ?2"},
        {end_attempt_,
         "UPDATE attempts SET outcome = ?3, ended = ?4, reason = ?5, code = ?6, signal = ?7, "
         "peak = ?8, gpu_time = ?9, energy = ?10, message = ?11, peaks = ?12 "
@@ -254,7 +255,6 @@ Result<void> Writer::write(const StartAttempt& change) {
   return done;
 }
 
-/// A job that has not ended has no reason for it yet, so the column is free to say what is asked.
 Result<void> Writer::write(const SetClaim& change) {
   if (Result<void> done =
           set_claim_.run(change.job.value, change.memory.count, change.memory_retries);
@@ -264,6 +264,15 @@ Result<void> Writer::write(const SetClaim& change) {
   return must_have_changed(change.job, "job");
 }
 
+Result<void> Writer::write(const SetWeight& change) {
+  const std::uint64_t last = change.first.value + change.count - 1;
+  if (Result<void> done = set_weight_.run(change.first.value, last, change.weight); !done) {
+    return done;
+  }
+  return must_have_changed(change.first, "job");
+}
+
+/// A job that has not ended has no reason for it yet, so the column is free to say what is asked.
 Result<void> Writer::write(const SetStopping& change) {
   const EndReason why = change.why == Stopping::TimeLimit ? EndReason::TimeLimit
                         : change.why == Stopping::Memory  ? EndReason::Memory

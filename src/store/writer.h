@@ -48,6 +48,7 @@ class Writer {
   Result<void> write(const StartAttempt& change);
   Result<void> write(const SetStopping& change);
   Result<void> write(const SetClaim& change);
+  Result<void> write(const SetWeight& change);
   Result<void> write(const EndAttempt& change);
   Result<void> write(const EndJob& change);
   Result<void> write(const ForgetJobs& change);
@@ -80,6 +81,7 @@ class Writer {
   Statement job_running_;
   Statement set_stopping_;
   Statement set_claim_;
+  Statement set_weight_;
   Statement end_attempt_;
   Statement end_job_;
   Statement read_shared_;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "core/owners.h"
 #include "core/scheduler.h"
 #include "policy/policies.h"
 
@@ -141,6 +142,9 @@ class Scenario {
             spec.model = value;
           } else if (key == "island") {
             spec.locality.island = static_cast<std::uint16_t>(std::stoi(value));
+          } else if (key == "watts") {
+            const auto watts = split(value, '-');
+            spec.power = {std::stod(watts.at(0)), std::stod(watts.at(1))};
           } else if (key == "numa") {
             spec.locality.numa = static_cast<std::uint16_t>(std::stoi(value));
           } else {
@@ -160,7 +164,10 @@ class Scenario {
     if (verb == "submit") {
       return submit(words);
     }
-    if (verb == "pause") {
+    if (verb == "switch") {
+      policy_name_ = words.at(1);
+      scheduler().set_policy(policy(), scheduler().placement());
+    } else if (verb == "pause") {
       scheduler().apply(Pause{});
     } else if (verb == "resume") {
       scheduler().apply(Resume{});
@@ -267,6 +274,10 @@ class Scenario {
         spec.needs.thread_percentage = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "priority") {
         spec.priority = std::stoi(value);
+      } else if (key == "owner") {
+        spec.owner = owners_.of(value, 0);
+      } else if (key == "weight") {
+        spec.weight = static_cast<std::uint16_t>(std::stoul(value));
       } else if (key == "expected") {
         spec.expected = must(parse_duration(value));
       } else if (key == "limit") {
@@ -422,6 +433,7 @@ class Scenario {
   PriorityOptions priority_;
   Scheduler::Config config_;
   Duration guess_ = kForever;
+  Owners owners_;
   std::unique_ptr<Scheduler> scheduler_;
   Time now_{};
   std::map<std::string, JobId> ids_;

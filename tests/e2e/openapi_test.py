@@ -46,9 +46,10 @@ class TheDocument(unittest.TestCase):
                 self.assertTrue(operation["summary"] and operation["operationId"])
 
     def test_it_can_disagree(self):
-        schema = {"$ref": "#/components/schemas/Paused"}
-        self.document.check(schema, {"paused": True}, "")
-        for wrong in ({}, {"paused": 1}, {"paused": True, "more": 1}, []):
+        schema = {"$ref": "#/components/schemas/Decides"}
+        fine = {"paused": True, "policy": "fifo", "placement": "pack"}
+        self.document.check(schema, fine, "")
+        for wrong in ({}, dict(fine, paused=1), dict(fine, more=1), []):
             with self.assertRaises(Mismatch):
                 self.document.check(schema, wrong, "")
 
@@ -105,6 +106,7 @@ class Answers(OpenApiCase):
         self.change_devices()
         self.sign_in_and_out()
         others = self.refuse_other_users()
+        self.decide_otherwise()
         self.check("POST", "/v1/daemon/pause", 200)
         self.check("POST", "/v1/daemon/resume", 200)
         self.check("POST", "/v1/daemon/stop", 200)
@@ -113,7 +115,7 @@ class Answers(OpenApiCase):
         self.assertEqual(missing - (set() if others else self.only_for_others()), set())
 
     def read_and_submit(self):
-        for path in ("/v1", "/v1/status", "/v1/devices", "/metrics"):
+        for path in ("/v1", "/v1/status", "/v1/policies", "/v1/devices", "/metrics"):
             self.check("GET", path, 200)
         self.check("GET", "/v1/wait", 200)
         self.check("GET", "/v1/wait", 400, "?select=state=none")
@@ -168,9 +170,9 @@ class Answers(OpenApiCase):
         self.check("POST", "/v1/jobs/kill", 200, "?select=3")
         self.check("GET", "/v1/wait", 200, "?select=3")
         self.check("POST", "/v1/jobs/rerun", 200, "?select=2")
-        self.check("POST", "/v1/jobs/edit", 400, "?select=2", {"directory": "/"})
         self.check("GET", "/v1/wait", 200)
         self.submit("true", held=True)  # number 7
+        self.check("POST", "/v1/jobs/edit", 400, "?select=7", {"directory": "/"})
         for verb in ("kill", "signal", "hold", "release", "pause", "resume", "rerun", "edit"):
             query = {"signal": "&signal=15"}.get(verb, "")
             path = f"/v1/jobs/{verb}"
@@ -210,6 +212,14 @@ class Answers(OpenApiCase):
                          headers={"Authorization": "Bearer " + token})
         self.document.check_reply("POST", "/v1/session/end", reply)
         self.met.add(("POST", "/v1/session/end", reply.status))
+
+    def decide_otherwise(self):
+        self.check("POST", "/v1/daemon/policy", 200, "?policy=sjf%2Beasy&placement=spread")
+        self.check("POST", "/v1/daemon/policy", 400, "?policy=srtf")
+        self.check("POST", "/v1/whatif", 200, body={"queue": False, "policies": ["fifo", "srtf"]})
+        self.check("POST", "/v1/whatif", 400, body={"policies": ["none"]})
+        self.post("/v1/jobs/kill?select=7")
+        self.check("POST", "/v1/whatif", 409, body={})
 
     def only_for_others(self):
         return {(method, path, 409) for method, path, _ in self.document.operations()

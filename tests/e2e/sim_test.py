@@ -108,7 +108,7 @@ class SimTest(unittest.TestCase):
     def test_convert(self):
         swf = self.write("t.swf", "; c\n1 5 0 100 4 -1 -1 8 200 -1 1 42 -1 -1 -1 -1 -1 -1\n")
         done = self.sim("convert", swf)
-        self.assertEqual(done.stdout.splitlines()[1], "1,42,5,100,8,,,0,")
+        self.assertEqual(done.stdout.splitlines()[1], "1,42,5,100,8,,,0,,200")
         out = os.path.join(self.folder, "out.csv")
         self.assertEqual(self.sim("convert", swf, out).returncode, 0)
         self.assertEqual(self.results("--trace", out, "--gpus", "8", "--policy",
@@ -152,7 +152,7 @@ class SimTest(unittest.TestCase):
 
     def test_wrong_words(self):
         for words, says in (
-                (("--gpus", "4"), "give either --trace FILE or --generate KIND"),
+                (("--gpus", "4"), "give one of --trace FILE, --generate KIND and --history"),
                 (("--trace", self.trace), "--gpus is missing"),
                 (("--trace", self.trace, "--gpus", "some"), "'some' names no devices"),
                 (("--trace", self.trace, "--gpus", "4", "--policy", "best"), "no policy 'best'"),

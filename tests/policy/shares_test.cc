@@ -111,10 +111,10 @@ TEST(Drf, CountsTheScarcerResource) {
 TEST(Live, EveryPolicyTakesUpRunningJobs) {
   for (const std::string_view name : live_policy_names()) {
     PolicyOptions options;
-    options.power = {{{10, 100}, {10, 100}}, 150};
+    options.power_budget = 150;
     Scheduler scheduler(std::move(*make_policy(name, options)), {});
-    scheduler.add_device({"0", "", "", {}, {}});
-    scheduler.add_device({"1", "", "", {}, {}});
+    scheduler.add_device({"0", "", "", {}, {}, {10, 100}});
+    scheduler.add_device({"1", "", "", {}, {}, {10, 100}});
     JobSpec spec;
     spec.expected = std::chrono::seconds(10);
     const Time begun(std::chrono::seconds(5));

@@ -7,11 +7,8 @@ namespace {
 TEST(PowerBudget, IsNeverExceeded) {
   const Result<Machine> machine = parse_machine("4:a100+8:t4");
   PolicyOptions options;
-  for (const SimDevice& device : *machine) {
-    options.power.devices.push_back(device.power);
-  }
   for (const double budget : {760.0, 1000.0, 1500.0, 10000.0}) {
-    options.power.budget = budget;
+    options.power_budget = budget;
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const Result<Workload> workload = generate("bursty:n=500,load=0.9", *machine, seed);
       const test::Ran ran = test::run(*workload, "4:a100+8:t4", "energy", {}, options);
@@ -26,7 +23,7 @@ TEST(PowerBudget, IsNeverExceeded) {
 TEST(PowerBudget, ThatIsTooSmallIsAnError) {
   const Result<Machine> machine = parse_machine("2");
   PolicyOptions options;
-  options.power = {{{50, 300}, {50, 300}}, 200};
+  options.power_budget = 200;
   const Workload workload = test::jobs({{0, 10}});
   const auto ran = simulate(workload, estimates(workload, {}, 1), *machine,
                             std::move(*make_policy("energy", options)), {});

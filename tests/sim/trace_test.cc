@@ -159,7 +159,7 @@ TEST(MachineSpec, IsRead) {
   EXPECT_EQ((*mixed)[16].spec.model, "t4");
   EXPECT_EQ((*mixed)[16].spec.locality.node, 2);
   EXPECT_DOUBLE_EQ((*mixed)[16].speed, 0.4);
-  EXPECT_DOUBLE_EQ((*mixed)[16].power.busy, 70);
+  EXPECT_DOUBLE_EQ((*mixed)[16].spec.power.busy, 70);
   for (const std::string_view wrong : {"", "0", "x8", "3x", "3x8xlots", "3x8x1GiBx2", "8:a100@0",
                                        "8:a100@fast", "-4", "99999x99999", "8+", "GiB"}) {
     EXPECT_FALSE(parse_machine(wrong).has_value()) << wrong;

@@ -64,7 +64,7 @@ TEST(JobReader, NamesWhatIsWrongAndGoesOn) {
   EXPECT_EQ(read_all("@gpus=x a\n"), (Items{"1!gpus must be a whole number, not 'x'"}));
   EXPECT_EQ(read_all("@cpus=1 a\n"),
             (Items{"1!unknown option @cpus: the options are name, project, gpus, mem, share, "
-                   "mps, priority, timeout, retries and after"}));
+                   "mps, priority, weight, timeout, retries and after"}));
 }
 
 TEST(TakeOptions, KnowsMps) {
@@ -113,13 +113,15 @@ TEST(JobReader, DoesNotCareHowTheBytesArrive) {
 
 TEST(LineOptions, AreTakenOffTheFront) {
   std::string_view line =
-      " @gpus=2 @priority=-5 @timeout=1h @mem=8GiB @share=30 @retries=3 @name=a @project=p "
+      " @gpus=2 @priority=-5 @weight=3 @timeout=1h @mem=8GiB @share=30 @retries=3 @name=a "
+      "@project=p "
       "@after=ok:x,any:3,notok:y,z python train.py @not=taken";
   const Result<LineOptions> options = take_options(line);
   ASSERT_TRUE(options.has_value());
   EXPECT_EQ(line, "python train.py @not=taken");
   EXPECT_EQ(options->gpus, 2u);
   EXPECT_EQ(options->priority, -5);
+  EXPECT_EQ(options->weight, 3);
   EXPECT_EQ(options->timeout, std::chrono::hours(1));
   EXPECT_EQ(options->claim->memory, gibibytes(8));
   EXPECT_EQ(options->share, 300u);
@@ -144,8 +146,8 @@ TEST(LineOptions, LeaveCommandsAlone) {
 TEST(LineOptions, RefuseNonsense) {
   for (const std::string_view text :
        {"@gpus=-1 a", "@gpus= a", "@gpus=99999999999999999999 a", "@mem=lots a", "@share=0 a",
-        "@share=101 a", "@priority=1e3 a", "@timeout=soon a", "@retries=-1 a", "@after=ok: a",
-        "@after=, a"}) {
+        "@share=101 a", "@priority=1e3 a", "@weight=0 a", "@timeout=soon a", "@retries=-1 a",
+        "@after=ok: a", "@after=, a"}) {
     std::string_view line = text;
     EXPECT_FALSE(take_options(line).has_value()) << text;
   }

@@ -83,10 +83,10 @@ inline std::string text(const JobSpec& spec) {
   return fmt::format(
       "gpus {} share {} memory {} model '{}' only {} exclude {} prefer {} mps {} {} priority {} "
       "expected {} "
-      "limit {} begin {} retry {} {} {} {} after {} held {}",
+      "weight {} limit {} begin {} retry {} {} {} {} after {} held {}",
       needs.gpus, needs.share, needs.memory.count, needs.model, needs.only, needs.exclude,
       needs.prefer, needs.mps, needs.thread_percentage, spec.priority, spec.expected.count(),
-      spec.limit.count(), spec.begin.time_since_epoch().count(), spec.retry.most,
+      spec.weight, spec.limit.count(), spec.begin.time_since_epoch().count(), spec.retry.most,
       spec.retry.backoff.count(), spec.retry.on_failure, spec.retry.on_time_limit, after,
       spec.held);
 }

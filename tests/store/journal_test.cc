@@ -28,6 +28,7 @@ JobSpec any_spec(Random& random) {
   spec.needs.gpus = any<std::uint32_t>(random);
   spec.needs.only = {"0", "GPU-ü"};
   spec.priority = any<std::int32_t>(random);
+  spec.weight = any<std::uint16_t>(random);
   spec.expected = Duration(any<std::int64_t>(random));
   spec.limit = Duration(any<std::int64_t>(random));
   spec.warn_before = Duration(any<std::int64_t>(random));
@@ -55,10 +56,11 @@ JournalInput any_input(Random& random) {
                    "GPU-ü",
                    std::string(random.below(300), 'm'),
                    Bytes{any<std::int64_t>(random)},
-                   {any<std::uint16_t>(random), 0, any<std::uint16_t>(random)}}},
+                   {any<std::uint16_t>(random), 0, any<std::uint16_t>(random)},
+                   {0.001, static_cast<double>(random.below(100'000)) / 1000}}},
       Stepped{},
       JobLost{job},
-      Restarted{"priority"},
+      Restarted{"priority", {}, static_cast<ChargedTo>(random.below(2))},
       Restored{job, any<std::uint32_t>(random), random.below(2) == 0,
                Time(Duration(any<std::int64_t>(random))), any<std::uint16_t>(random),
                random.below(2) == 0 ? std::optional<Running>()
@@ -71,6 +73,7 @@ JournalInput any_input(Random& random) {
       StartRefused{job, {device, DeviceId{3}}},
       Reclaim{job, gibibytes(3)},
       JobUse{job, device, gibibytes(4)},
+      PolicyChanged{"energy:900", static_cast<Placement>(random.below(5))},
       JobExited{job, 1, 0, true, MemoryEnd{{MemoryCause::Neighbour, JobId{8}}, gibibytes(5)}}};
   EXPECT_EQ(all.size(), std::variant_size_v<JournalInput> + 1);  // one kind comes in two forms
   return all[random.below(all.size())];
@@ -93,15 +96,21 @@ struct Show {
   }
   std::string operator()(const DeviceAdded& i) const {
     const DeviceSpec& d = i.device;
-    return fmt::format("{} {} {} {} {} {} {}", d.name, d.uuid, d.model, d.memory.count,
-                       d.locality.node, d.locality.numa, d.locality.island);
+    return fmt::format("{} {} {} {} {} {} {} {} {}", d.name, d.uuid, d.model, d.memory.count,
+                       d.locality.node, d.locality.numa, d.locality.island, d.power.idle,
+                       d.power.busy);
   }
   std::string operator()(const Cancel& i) const { return std::to_string(i.job.value); }
   std::string operator()(const Hold& i) const { return std::to_string(i.job.value); }
   std::string operator()(const Release& i) const { return std::to_string(i.job.value); }
   std::string operator()(const JobStarted& i) const { return std::to_string(i.job.value); }
   std::string operator()(const JobLost& i) const { return std::to_string(i.job.value); }
-  std::string operator()(const Restarted& i) const { return i.policy; }
+  std::string operator()(const Restarted& i) const {
+    return fmt::format("{} {}", i.policy, static_cast<int>(i.charged_to));
+  }
+  std::string operator()(const PolicyChanged& i) const {
+    return fmt::format("{} {}", i.policy, static_cast<int>(i.placement));
+  }
   std::string operator()(const Restored& i) const {
     std::string shown = fmt::format("{} {} {} {} {}", i.first.value, i.count, i.held,
                                     i.not_before.time_since_epoch().count(), i.attempt);

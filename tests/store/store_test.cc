@@ -42,6 +42,7 @@ JobDescription extreme_job() {
                     std::numeric_limits<std::uint32_t>::max(),
                     100};
   job.spec.priority = -kMostPriority;
+  job.spec.weight = std::numeric_limits<std::uint16_t>::max();
   job.spec.expected = Duration{0};
   job.spec.limit = Duration::min();
   job.spec.begin = Time::min();

@@ -1,0 +1,66 @@
+#include "api/messages_whatif.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/messages_json.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kMostPolicies = 20;
+constexpr std::size_t kLongestName = 100;
+
+/// Letters, digits and what stands between them in `2x8x80GiB:a100+4:t4@0.4`.
+bool is_plain(const std::string& word) {
+  constexpr std::string_view kBetween = ":+@._";
+  return word.size() <= kLongestName && !word.ends_with(".csv") &&
+         std::all_of(word.begin(), word.end(), [&](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  kBetween.find(c) != kBetween.npos;
+         });
+}
+
+Failure wrong(std::string_view field, std::string_view wanted) {
+  return fail(ErrorCode::Usage, fmt::format("{} must be {}", field, wanted));
+}
+
+}  // namespace
+
+Result<WhatifRequest> parse_whatif_request(std::string_view text) {
+  const Result<Json> json = parse_object(text);
+  if (!json) {
+    return Failure(json.error());
+  }
+  WhatifRequest request;
+  for (const auto& [key, value] : json->items()) {
+    if (key == "policies") {
+      if (!value.is_array() || value.size() > kMostPolicies) {
+        return wrong(key, fmt::format("a list of up to {} names", kMostPolicies));
+      }
+      for (const Json& name : value) {
+        if (!name.is_string() || name.get_ref<const std::string&>().empty() ||
+            !is_plain(name.get<std::string>())) {
+          return wrong(key, "a list of names (GET /v1/policies has them)");
+        }
+        request.policies.push_back(name.get<std::string>());
+      }
+    } else if (key == "queue") {
+      if (!value.is_boolean()) {
+        return wrong(key, "true or false");
+      }
+      request.queue = value.get<bool>();
+    } else if (key == "gpus") {
+      if (!value.is_string() || !is_plain(value.get<std::string>())) {
+        return wrong(key, "devices like 8, 2x8 or 2x8x80GiB:a100+4:t4@0.4");
+      }
+      request.gpus = value.get<std::string>();
+    } else {
+      return fail(ErrorCode::Usage, fmt::format("there is no field '{}'", key));
+    }
+  }
+  return request;
+}
+
+}  // namespace berth

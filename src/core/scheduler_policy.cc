@@ -1,0 +1,37 @@
+// Another policy for the same jobs.
+#include "core/scheduler.h"
+
+namespace berth {
+
+/// The new policy is told what it would know had it been there from the start: what runs, and then
+/// what waits, in order of submission. Kinds of jobs are told apart anew, because some policies
+/// have buckets for each owner and others do not.
+void Scheduler::set_policy(std::unique_ptr<Policy> policy, Placement placement) {
+  Queue before;
+  std::swap(before, queue_);
+  policy_ = std::move(policy);
+  config_.placement = placement;
+  policy_wake_ = kNever;
+  std::vector<Job*> waiting;
+  jobs_.for_each([&](Job& job) {
+    if (before.contains(job)) {
+      waiting.push_back(&job);
+    }
+    const Needs& wanted = before.needs(job.shape);
+    job.shape = queue_.intern(wanted, policy_->by_owner() ? job.owner : OwnerId{});
+    job.rank = 0;  // the other policy's: it means nothing to this one
+  });
+  for (const JobId id : running_) {
+    const Job& job = *jobs_.find(id);
+    const auto* running = std::get_if<Running>(&job.state);
+    policy_->started(job, needs(job),
+                     running != nullptr ? running->since : std::get<Starting>(job.state).since);
+  }
+  for (Job* job : waiting) {
+    job->rank = policy_->rank(*job, needs(*job));
+    queue_.insert(*job);
+    policy_->joined(*job, needs(*job));
+  }
+}
+
+}  // namespace berth
