@@ -200,6 +200,21 @@ class Daemon {
   void wait(Asked asked);
   void settle_waiters(JobId ended, bool failed_job);
 
+  // Many jobs at once, in pieces (scan.cc, job_ids.cc).
+  struct JobScan {
+    JobFilter filter;
+    bool descending = false;
+    bool commands = false;
+  };
+  struct IdList;
+  void in_pieces(std::function<bool()> piece);
+  void scan_jobs(JobScan wanted, std::function<void(const ScannedJob&)> visit,
+                 std::function<void(const Result<void>&)> done);
+  void job_ids(Asked asked);
+  bool matches(IdList& list, const ScannedJob& job);
+  void merge_ids(const std::shared_ptr<IdList>& list);
+  static Result<JobFilter> chosen_jobs(const HttpRequest& request);
+
   Paths paths_;
   Fd lock_;
   DaemonOptions options_;

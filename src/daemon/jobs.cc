@@ -146,18 +146,24 @@ JobReport Daemon::report(const JobRecord& record) {
   return report;
 }
 
+/// Those that have ended are for who asks for all, for states or for numbers.
+Result<JobFilter> Daemon::chosen_jobs(const HttpRequest& request) {
+  Result<JobFilter> filter = parse_selector(request.parameters("select"));
+  if (filter && request.parameter("all").value_or("0") != "1" && filter->phases.empty() &&
+      filter->ids.empty()) {
+    filter->phases = {JobPhase::Held, JobPhase::Queued, JobPhase::Starting, JobPhase::Running};
+  }
+  return filter;
+}
+
 HttpResponse Daemon::list(const HttpRequest& request) {
   constexpr std::int64_t kMostOnAPage = 1000;
-  Result<JobFilter> filter = parse_selector(request.parameters("select"));
+  Result<JobFilter> filter = chosen_jobs(request);
   if (!filter) {
     return failed(filter.error());
   }
   JobQuery query;
   query.filter = std::move(*filter);
-  if (request.parameter("all").value_or("0") != "1" && query.filter.phases.empty() &&
-      query.filter.ids.empty()) {
-    query.filter.phases = {JobPhase::Held, JobPhase::Queued, JobPhase::Starting, JobPhase::Running};
-  }
   const Result<std::int64_t> after =
       parse_integer(request.parameter("after").value_or("0"), "after");
   const Result<std::int64_t> limit =

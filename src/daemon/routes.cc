@@ -48,6 +48,7 @@ const std::vector<Daemon::Route>& Daemon::routes() {
       {"POST", "/v1/daemon/stop", &Daemon::stop},
       {"GET", "/v1/jobs", &Daemon::list},
       {"POST", "/v1/jobs", &Daemon::submit},
+      {"GET", "/v1/jobs/ids", &Daemon::job_ids},
       {"GET", "/v1/jobs/{id}", &Daemon::show},
       {"GET", "/v1/jobs/{id}/log", &Daemon::read_log},
       {"POST", "/v1/jobs/kill", &Daemon::command},

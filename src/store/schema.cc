@@ -77,8 +77,15 @@ ALTER TABLE attempts ADD COLUMN peaks BLOB;
 
 Result<void> create_version_4(Database& database) { return database.execute(kVersion4); }
 
-constexpr std::array<MigrationStep, 4> kSteps = {create_version_1, create_version_2,
-                                                 create_version_3, create_version_4};
+// With `begun`, so that a walk over what ran at some time need not look at each record.
+constexpr const char* kVersion5 = R"(
+CREATE INDEX attempts_by_end ON attempts(ended, begun) WHERE ended IS NOT NULL;
+)";
+
+Result<void> create_version_5(Database& database) { return database.execute(kVersion5); }
+
+constexpr std::array<MigrationStep, 5> kSteps = {
+    create_version_1, create_version_2, create_version_3, create_version_4, create_version_5};
 
 /// What to do about a file that berth will not touch.
 Failure refuse(const std::string& path, const std::string& problem) {

@@ -149,6 +149,8 @@ class Answers(OpenApiCase):
         self.check("GET", "/v1/jobs", 200, "?all=1&descending=1")
         self.check("GET", "/v1/jobs", 400, "?limit=x")
         self.check("GET", "/v1/jobs", 400, "?select=colour=red")
+        self.check("GET", "/v1/jobs/ids", 200, "?all=1&sort=duration&search=x")
+        self.check("GET", "/v1/jobs/ids", 400, "?sort=colour")
 
     def command_jobs(self):
         listener = self.listen()
