@@ -44,6 +44,9 @@ Json report_json(const JobReport& report) {
   if (report.expected_start > 0) {
     json["expected_start"] = report.expected_start;
   }
+  if (report.expected_end > 0) {
+    json["expected_end"] = report.expected_end;
+  }
   if (report.peak > Bytes{}) {
     json["peak_memory_bytes"] = report.peak.count;
   }
@@ -71,6 +74,9 @@ Json report_json(const JobReport& report) {
   }
   if (!report.why.empty()) {
     json["why"] = report.why;
+  }
+  if (report.environment) {
+    json["environment"] = *report.environment;
   }
   return json;
 }

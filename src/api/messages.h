@@ -78,11 +78,13 @@ struct JobReport {
   std::string log;  // of the newest attempt
   bool paused = false;
   double expected_start = 0;  // of a job that waits, as far as that can be told
+  double expected_end = 0;    // of one that runs, likewise
   Bytes peak;                 // GPU memory at its highest, on the device where it was highest
   double gpu_seconds = 0;
-  std::optional<double> energy;         // joules
-  std::string why;                      // why it waits; only when asked for
-  std::vector<AttemptReport> attempts;  // only when asked for
+  std::optional<double> energy;                         // joules
+  std::string why;                                      // why it waits; only when asked for
+  std::vector<AttemptReport> attempts;                  // only when asked for
+  std::optional<std::vector<std::string>> environment;  // likewise, and by whose job it is
 };
 
 std::string to_json(const JobReport& report);

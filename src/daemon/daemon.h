@@ -19,8 +19,10 @@
 #include "base/paths.h"
 #include "core/learner.h"
 #include "core/scheduler.h"
+#include "daemon/device_history.h"
 #include "daemon/events.h"
 #include "daemon/history.h"
+#include "daemon/kept_answer.h"
 #include "daemon/log_reader.h"
 #include "daemon/start.h"
 #include "exec/shim_runner.h"
@@ -189,6 +191,7 @@ class Daemon {
   JobReport report(const JobRecord& record);
   void refresh_forecast();
   double expected_start(JobId id);
+  Time expected_end(JobId id) const;
   void command(Asked asked);
   void continue_batch(const std::shared_ptr<Batch>& batch);
   void finish_batch(Batch& batch);
@@ -214,6 +217,17 @@ class Daemon {
   bool matches(IdList& list, const ScannedJob& job);
   void merge_ids(const std::shared_ptr<IdList>& list);
   static Result<JobFilter> chosen_jobs(const HttpRequest& request);
+
+  // What charts and filters are made of (facets.cc, totals.cc, charts.cc).
+  struct Facets;
+  struct Totals;
+  void facets(Asked asked);
+  std::string facets_json(const Facets& facets);
+  void totals(Asked asked);
+  void count_ends(const std::shared_ptr<Totals>& totals);
+  static Result<Time> time_parameter(const HttpRequest& request, std::string_view name,
+                                     Time otherwise);
+  HttpResponse device_history(const HttpRequest& request);
 
   Paths paths_;
   Fd lock_;
@@ -254,6 +268,11 @@ class Daemon {
   /// What turns the steady clock into wall time. It is fixed, so time never goes back; and it is
   /// chosen so that it does not go back behind what an earlier daemon wrote down either.
   Duration to_wall_{};
+  KeptAnswer facets_;
+  std::vector<Reply> facets_waiting_;
+  KeptAnswer totals_;
+  Time totals_since_{};
+  DeviceHistory device_history_;
   bool commit_failed_ = false;
   bool told_ = true;      // something since the last step
   bool refused_ = false;  // a start of this step, because another berth has the device

@@ -7,6 +7,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
+#include "daemon/secrets.h"
 #include "daemon/selector.h"
 #include "policy/policies.h"
 
@@ -141,6 +142,7 @@ JobReport Daemon::report(const JobRecord& record) {
       report.peak = memory_.peak(record.id);
       report.energy = active->second.energy;
       report.reason = active->second.warning;
+      report.expected_end = seconds(expected_end(record.id));
     }
   }
   return report;
@@ -206,6 +208,20 @@ HttpResponse Daemon::list(const HttpRequest& request) {
   return json(to_json(reports, next));
 }
 
+/// Of a running job: as it said, as jobs of its kind have taught, or when its time is over; kNever
+/// where nobody can tell.
+Time Daemon::expected_end(JobId id) const {
+  const Job* job = scheduler_->find(id);
+  const auto* running = job == nullptr ? nullptr : std::get_if<Running>(&job->state);
+  const auto active = active_.find(id);
+  if (running == nullptr || active == active_.end()) {
+    return kNever;
+  }
+  const Duration expected =
+      job->expected != kForever ? job->expected : history_.expected(active->second.recipe.key);
+  return add_saturating(running->since, std::min(expected, job->limit));
+}
+
 void Daemon::show(Asked asked) {
   answer(std::move(asked.reply), shown(asked.job, asked.request.peer));
 }
@@ -216,8 +232,8 @@ HttpResponse Daemon::shown(JobId id, const Peer& peer) {
     return failed(record.error());
   }
   JobReport full = report(*record);
-  if (!may_change(peer, record->description.user)) {
-    full.description.environment.clear();  // it may hold secrets
+  if (may_change(peer, record->description.user)) {
+    full.environment = mask_secrets(record->description.environment);
   }
   const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
   if (!attempts) {

@@ -1,0 +1,132 @@
+"""What the page shows beside the jobs themselves: what to choose them by, sums, devices over time."""
+
+import os
+import pwd
+import unittest
+
+from http_case import HttpCase, is_job
+
+NAMES = ["<b>bold</b>", "🚀", "two\nlines", "a\"b'c\\d"]
+
+
+class Facets(HttpCase):
+    def setUp(self):
+        super().setUp()
+        self.start_daemon()
+
+    def test_none(self):
+        self.assertEqual(self.get("/v1/facets"),
+                         {"version": 1, "projects": [], "users": [], "labels": [], "sweeps": []})
+
+    def test_each(self):
+        self.submit(*["true"] * 3, held=True, project="p")
+        self.submit("true", held=True, project="p", sweep="s", labels={"k": "v"})
+        self.submit(*["true"] * 2, held=True, project="q", sweep="s", labels={"k": "v", "k2": ""})
+        self.submit(*["true"] * 2, held=True, sweep="late")
+        self.post("/v1/jobs/kill?select=6")
+        found = self.get("/v1/facets")
+        self.assertEqual(found["projects"], [{"name": "p", "jobs": 4}, {"name": "q", "jobs": 2}])
+        uid = os.getuid()
+        self.assertEqual(found["users"], [{"uid": uid, "name": pwd.getpwuid(uid).pw_name, "jobs": 8}])
+        self.assertEqual(found["labels"], [{"key": "k", "value": "v", "jobs": 3},
+                                           {"key": "k2", "value": "", "jobs": 2}])
+        self.assertEqual(found["sweeps"], [
+            {"name": "late", "project": "", "jobs": 2, "first": 7, "last": 8, "states": {"held": 2}},
+            {"name": "s", "project": "q", "jobs": 2, "first": 5, "last": 6,
+             "states": {"held": 1, "cancelled": 1}},
+            {"name": "s", "project": "p", "jobs": 1, "first": 4, "last": 4, "states": {"held": 1}}])
+
+    def test_any_names(self):
+        for name in NAMES:
+            self.submit("true", held=True, project=name, sweep=name, labels={name: name})
+        found = self.get("/v1/facets")
+        self.assertEqual({each["name"] for each in found["projects"]}, set(NAMES))
+        self.assertEqual([each["name"] for each in found["sweeps"]], NAMES[::-1])
+        self.assertEqual({each["key"] for each in found["labels"]}, set(NAMES))
+
+    def test_no_more_than_anybody_can_choose_from(self):
+        self.post("/v1/jobs", {"defaults": {"directory": "/", "held": True}, "jobs": [
+            {"command": "true", "project": f"p{i}", "sweep": f"s{i}", "labels": {"i": str(i)}}
+            for i in range(600)]})
+        found = self.get("/v1/facets")
+        self.assertEqual([len(found[key]) for key in ("projects", "labels", "sweeps")], [500] * 3)
+        self.assertEqual(found["sweeps"][0]["name"], "s599")
+
+
+class Totals(HttpCase):
+    def test_sums(self):
+        self.start_daemon()
+        self.assertEqual(self.get("/v1/totals"), {
+            "version": 1, "gpu_seconds": 0, "energy_j": 0, "started": 0,
+            "ended": dict.fromkeys(("succeeded", "failed", "cancelled", "timed_out", "oom", "lost"), 0)})
+        self.make_gates("gate")
+        self.submit("true", "false", "false")
+        self.submit("true", held=True)
+        self.post("/v1/jobs/kill?select=4")
+        self.get("/v1/wait?select=1-4")
+        self.submit("read x < gate", gpus=2)
+        listener = self.listen()
+        if self.get("/v1/jobs/5")["state"] != "running":
+            listener.until(is_job(5, "running"))
+        found = self.get("/v1/totals")
+        self.assertEqual(found["started"], 4)
+        self.assertEqual([found["ended"][key] for key in ("succeeded", "failed", "cancelled")], [1, 2, 1])
+        self.assertGreater(found["gpu_seconds"], 0)
+        self.release("gate")
+        self.get("/v1/wait")
+        jobs = self.jobs()
+        spent = sum(job.get("gpu_seconds", 0) for job in jobs)
+        self.assertAlmostEqual(self.get("/v1/totals")["gpu_seconds"], spent, places=3)
+        # Half of the last one's time.
+        middle = (jobs[4]["started"] + jobs[4]["ended"]) / 2
+        part = self.get(f"/v1/totals?since={middle:.9f}")
+        self.assertAlmostEqual(part["gpu_seconds"], jobs[4]["gpu_seconds"] / 2, places=3)
+        self.assertEqual((part["started"], part["ended"]["succeeded"]), (0, 1))
+        self.assertEqual(self.get("/v1/totals?since=8000000000")["gpu_seconds"], 0)
+
+    def test_wrong(self):
+        self.start_daemon()
+        for since in ("x", "", "-1", "nan", "inf", "1e300"):
+            self.assertEqual(self.ask("GET", "/v1/totals?since=" + since).status, 400, since)
+
+
+class History(HttpCase):
+    def test_of_the_devices(self):
+        self.start_daemon()
+        found = self.eventually(lambda: (lambda f: f["devices"][0]["power_w"] and f)(
+            self.get("/v1/devices/history")))
+        self.assertEqual([each["name"] for each in found["devices"]], ["0", "1"])
+        self.assertEqual(found["interval_s"], 2)
+        lengths = {len(each[key]) for each in found["devices"] for key in each if key != "name"}
+        self.assertEqual(len(lengths), 1)
+
+
+class Show(HttpCase):
+    def test_environment_without_its_secrets(self):
+        self.start_daemon()
+        self.submit("true", held=True, environment=["A=<b>", "API_KEY=s", "DB=x://u:p@h", "E=🚀\n"])
+        self.assertEqual(self.get("/v1/jobs/1")["environment"],
+                         ["A=<b>", "API_KEY=********", "DB=********", "E=🚀\n"])
+        self.assertNotIn("environment", self.get("/v1/jobs")["jobs"][0])
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
+    def test_environment_is_for_its_user(self):
+        self.start_daemon(words=["--everyone"])
+        self.submit("true", held=True, environment=["A=1"])
+        self.assertNotIn("environment", self.ask("GET", "/v1/jobs/1", connection=self.as_nobody()).json())
+
+    def test_expected_end(self):
+        self.start_daemon()
+        self.make_gates("gate")
+        self.submit("read x < gate", expected_s=100, timeout_s=500)
+        self.submit("read x < gate", timeout_s=500)
+        self.eventually(lambda: all(self.get(f"/v1/jobs/{i}")["state"] == "running" for i in (1, 2)))
+        for job, length in zip(self.get("/v1/jobs")["jobs"], (100, 500)):
+            self.assertAlmostEqual(job["expected_end"] - job["started"], length, places=2)
+        self.post("/v1/jobs/kill?select=1-2")
+        self.get("/v1/wait")
+        self.assertNotIn("expected_end", self.get("/v1/jobs/1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
