@@ -229,6 +229,14 @@ class Daemon {
                                      Time otherwise);
   HttpResponse device_history(const HttpRequest& request);
 
+  // Who has which devices when (timeline.cc).
+  struct TimeSpans;
+  void timeline(Asked asked);
+  void add_present_spans(TimeSpans& spans);
+  void add_expected_spans(TimeSpans& spans);
+  const std::string& shared_json(TimeSpans& spans, std::int64_t text);
+  std::vector<std::string> names_of(const std::vector<DeviceId>& devices) const;
+
   Paths paths_;
   Fd lock_;
   DaemonOptions options_;
@@ -259,7 +267,7 @@ class Daemon {
   Time commit_due_ = kNever;                    // what is not on disk yet must be by then
   std::vector<Waiter> waiters_;
   std::map<JobId, Active> active_;
-  std::map<JobId, Time> forecast_;
+  std::map<JobId, ExpectedRun> forecast_;
   Time forecast_at_{};
   Duration forecast_took_{};
   bool forecast_stale_ = true;

@@ -271,7 +271,7 @@ void Daemon::refresh_forecast() {
 double Daemon::expected_start(JobId id) {
   refresh_forecast();
   if (const auto found = forecast_.find(id); found != forecast_.end()) {
-    return seconds(std::max(found->second, now()));
+    return seconds(std::max(found->second.start, now()));
   }
   const Job* job = scheduler_->find(id);
   if (job == nullptr || !scheduler_->queue().contains(*job) || forecast_.size() < kForecastJobs) {
@@ -279,8 +279,8 @@ double Daemon::expected_start(JobId id) {
   }
   // Further back than was looked: at the pace of those in front.
   Time last{};
-  for (const auto& [other, start] : forecast_) {
-    last = std::max(last, start);
+  for (const auto& [other, run] : forecast_) {
+    last = std::max(last, run.start);
   }
   const auto ahead = static_cast<double>(scheduler_->ahead_of(*job, kMostAhead));
   return seconds(now()) +

@@ -63,6 +63,7 @@ const std::vector<Daemon::Route>& Daemon::routes() {
       {"GET", "/v1/wait", &Daemon::wait},
       {"GET", "/v1/facets", &Daemon::facets},
       {"GET", "/v1/totals", &Daemon::totals},
+      {"GET", "/v1/timeline", &Daemon::timeline},
       {"GET", "/v1/devices", &Daemon::list_devices},
       {"GET", "/v1/devices/history", &Daemon::device_history},
       {"POST", "/v1/devices/add", &Daemon::change_devices},

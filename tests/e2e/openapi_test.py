@@ -153,6 +153,8 @@ class Answers(OpenApiCase):
         for path in ("/v1/facets", "/v1/totals", "/v1/devices/history"):
             self.check("GET", path, 200)
         self.check("GET", "/v1/totals", 400, "?since=today")
+        self.check("GET", "/v1/timeline", 200)
+        self.check("GET", "/v1/timeline", 400, "?limit=x")
 
     def command_jobs(self):
         listener = self.listen()

@@ -81,13 +81,59 @@ class Totals(HttpCase):
         middle = (jobs[4]["started"] + jobs[4]["ended"]) / 2
         part = self.get(f"/v1/totals?since={middle:.9f}")
         self.assertAlmostEqual(part["gpu_seconds"], jobs[4]["gpu_seconds"] / 2, places=3)
-        self.assertEqual((part["started"], part["ended"]["succeeded"]), (0, 1))
+        self.assertEqual((part["started"], part["ended"]["failed"]), (0, 1))
         self.assertEqual(self.get("/v1/totals?since=8000000000")["gpu_seconds"], 0)
 
     def test_wrong(self):
         self.start_daemon()
         for since in ("x", "", "-1", "nan", "inf", "1e300"):
             self.assertEqual(self.ask("GET", "/v1/totals?since=" + since).status, 400, since)
+
+
+class Timeline(HttpCase):
+    def spans(self, query=""):
+        return self.get("/v1/timeline" + query)["spans"]
+
+    def test_past_present_and_expected(self):
+        self.start_daemon()
+        self.assertEqual(self.spans(), [])
+        self.make_gates("gate")
+        self.submit("true", name="<b>🚀\n", project="p\"", sweep="s")
+        self.get("/v1/wait")
+        self.submit("read x < gate", gpus=1, expected_s=1000)
+        self.eventually(lambda: self.get("/v1/jobs/2")["state"] == "running")
+        self.submit("true", gpus=2, expected_s=60, name="next")
+        self.submit("true", gpus=0, after=["ok:3"])
+        answer = self.get("/v1/timeline")
+        now = answer["now"]
+        present, expected, last, past = answer["spans"]
+        self.assertEqual((past["job"], past["attempt"], past["state"], past["name"], past["project"],
+                          past["sweep"]), (1, 1, "succeeded", "<b>🚀\n", "p\"", "s"))
+        self.assertLessEqual(past["from"], past["to"])
+        self.assertEqual((present["job"], present["state"], present["gpus"]), (2, "running", past["gpus"]))
+        self.assertAlmostEqual(present["to"] - present["from"], 1000, places=2)
+        self.assertEqual((expected["job"], expected["state"], expected["gpus"]), (3, "expected", ["0", "1"]))
+        self.assertAlmostEqual(expected["from"], present["to"], places=1)
+        self.assertAlmostEqual(expected["to"] - expected["from"], 60, places=2)
+        self.assertEqual((last["job"], last["gpus"], last["to"]), (4, [], None))
+        jobs = lambda query: [span["job"] for span in self.spans(query)]
+        self.assertEqual(jobs(f"?to={past['from'] - 1}"), [])
+        self.assertEqual(jobs(f"?from={past['to'] + .001}&to={now}"), [2])
+        self.assertEqual(jobs(f"?from={now + 1001}&to={now + 1010}"), [3])
+        cut = self.get("/v1/timeline?limit=2")
+        self.assertEqual((cut["truncated"], [span["job"] for span in cut["spans"]]), (True, [2, 3]))
+
+    def test_every_attempt_counts(self):
+        self.start_daemon()
+        self.submit("false", retries=2)
+        self.get("/v1/wait")
+        self.assertEqual([(span["job"], span["attempt"], span["state"]) for span in self.spans()],
+                         [(1, 3, "failed"), (1, 2, "failed"), (1, 1, "failed")])
+
+    def test_wrong(self):
+        self.start_daemon()
+        for query in ("from=x", "to=-1", "limit=many", "from="):
+            self.assertEqual(self.ask("GET", "/v1/timeline?" + query).status, 400, query)
 
 
 class History(HttpCase):
