@@ -31,6 +31,9 @@ struct SubmitRequest {
   std::string token;  // empty: none. The same token again gives the same jobs again
   JobDescription defaults;
   std::vector<SubmittedJob> jobs;
+  /// Their environment is that of this job, or (0) the daemon's own, with that of the defaults over
+  /// it; their directory, where none is given, the user's home.
+  std::optional<JobId> environment_from = {};
 };
 
 std::string to_json(const SubmitRequest& submission);

@@ -25,6 +25,8 @@
 #include "daemon/kept_answer.h"
 #include "daemon/log_reader.h"
 #include "daemon/start.h"
+#include "daemon/usage_book.h"
+#include "daemon/worker.h"
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
 #include "gpu/device_locks.h"
@@ -35,6 +37,9 @@
 #include "store/store.h"
 
 namespace berth {
+
+/// The user's home folder, or / where nobody knows it.
+std::string home_of(uid_t user);
 
 class Daemon {
  public:
@@ -180,6 +185,9 @@ class Daemon {
 
   // Submission (submit.cc).
   HttpResponse submit(const HttpRequest& request);
+  HttpResponse take_in(SubmitRequest wanted, const Peer& peer);
+  static Error jobs_of_others();
+  Result<void> settle_environment(SubmitRequest& submission, const Peer& peer);
   Result<void> check_job(SubmittedJob& job, uid_t user) const;
   static Result<void> check_warning(const JobSpec& spec);
   Result<void> settle_dependencies(JobSpec& spec) const;
@@ -202,6 +210,17 @@ class Daemon {
   void read_log(Asked asked);
   void wait(Asked asked);
   void settle_waiters(JobId ended, bool failed_job);
+
+  // Many jobs as one text (texts.cc).
+  struct ReadText;
+  void texts(Asked asked);
+  HttpResponse checked_text(ReadText& read, uid_t user);
+  HttpResponse submitted_text(ReadText& read, const Peer& peer);
+
+  // What attempts use over time (usage.cc).
+  void note_usage(Time at);
+  void end_usage(JobId job, std::uint16_t attempt);
+  void usage(Asked asked);
 
   // Many jobs at once, in pieces (scan.cc, job_ids.cc).
   struct JobScan {
@@ -281,9 +300,11 @@ class Daemon {
   KeptAnswer totals_;
   Time totals_since_{};
   DeviceHistory device_history_;
+  UsageBook usage_;
   bool commit_failed_ = false;
   bool told_ = true;      // something since the last step
   bool refused_ = false;  // a start of this step, because another berth has the device
+  Worker worker_;         // last: what it runs uses the loop
 };
 
 }  // namespace berth

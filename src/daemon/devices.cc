@@ -191,6 +191,7 @@ void Daemon::take_reading() {
     journal(use, at);
     scheduler_->apply(use, at);
   }
+  note_usage(at);
   settle_complaints(at);
   peaks_->read();
   if (events_->has_listeners()) {

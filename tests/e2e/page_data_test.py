@@ -4,6 +4,7 @@ import os
 import pwd
 import unittest
 
+from daemon_case import BERTH
 from http_case import HttpCase, is_job
 
 NAMES = ["<b>bold</b>", "🚀", "two\nlines", "a\"b'c\\d"]
@@ -145,6 +146,45 @@ class History(HttpCase):
         self.assertEqual(found["interval_s"], 2)
         lengths = {len(each[key]) for each in found["devices"] for key in each if key != "name"}
         self.assertEqual(len(lengths), 1)
+
+
+class Usage(HttpCase):
+    devices = "sim:2x8GiB"
+
+    def usage(self, query=""):
+        return self.get("/v1/jobs/1/usage" + query)
+
+    def peak(self):
+        return max((max(device["memory_bytes"]) for device in self.usage()["devices"]), default=0)
+
+    def test_is_there_while_it_runs_and_after(self):
+        self.start_daemon()
+        self.assertEqual(self.ask("GET", "/v1/jobs/1/usage").status, 404)
+        self.submit(f"{BERTH} simjob --mem 2GiB --util 70 --hold 100s", gpus=2, held=True, retries=1,
+                    environment=[f"{key}={value}" for key, value in self.env.items()])
+        self.assertEqual(self.usage(), {"version": 1, "attempt": 0, "times": [], "devices": []})
+        self.post("/v1/jobs/release?select=1")
+        self.eventually(lambda: self.peak() == 2 << 30)
+        self.eventually(lambda: self.usage()["devices"][1]["utilization_percent"][-1] > 0)
+        found = self.usage()
+        self.assertEqual((found["attempt"], [device["name"] for device in found["devices"]]),
+                         (1, ["0", "1"]))
+        self.post("/v1/jobs/kill?select=1")
+        self.get("/v1/wait")
+        self.assertEqual(self.peak(), 2 << 30)
+        self.stop_daemon()
+        self.start_daemon()
+        self.assertEqual(self.peak(), 2 << 30)
+        self.assertEqual(self.usage("?attempt=1"), self.usage())
+        self.assertEqual(os.listdir(self.home + "/usage"), ["1.1"])
+        self.post("/v1/jobs/forget")
+        self.assertEqual(os.listdir(self.home + "/usage"), [])
+
+    def test_wrong(self):
+        self.start_daemon()
+        self.submit("true", held=True)
+        for query, status in (("attempt=x", 400), ("attempt=1", 404), ("attempt=-1", 404)):
+            self.assertEqual(self.ask("GET", "/v1/jobs/1/usage?" + query).status, status, query)
 
 
 class Show(HttpCase):
