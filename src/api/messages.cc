@@ -44,6 +44,9 @@ Json report_json(const JobReport& report) {
   if (report.expected_start > 0) {
     json["expected_start"] = report.expected_start;
   }
+  if (report.expected_end > 0) {
+    json["expected_end"] = report.expected_end;
+  }
   if (report.peak > Bytes{}) {
     json["peak_memory_bytes"] = report.peak.count;
   }
@@ -71,6 +74,9 @@ Json report_json(const JobReport& report) {
   }
   if (!report.why.empty()) {
     json["why"] = report.why;
+  }
+  if (report.environment) {
+    json["environment"] = *report.environment;
   }
   return json;
 }
@@ -109,6 +115,10 @@ std::string to_json(const SubmitRequest& submission) {
   if (!submission.token.empty()) {
     json["token"] = submission.token;
   }
+  if (submission.environment_from) {
+    const std::uint64_t job = submission.environment_from->value;
+    json["environment_from"] = job == 0 ? Json("daemon") : Json(job);
+  }
   json["defaults"] = description_json(submission.defaults);
   json["jobs"] = Json::array();
   for (const SubmittedJob& job : submission.jobs) {
@@ -133,7 +143,7 @@ Result<SubmitRequest> parse_submit_request(std::string_view text) {
     return Failure(json.error());
   }
   for (const auto& [key, value] : json->items()) {
-    if (key != "token" && key != "defaults" && key != "jobs") {
+    if (key != "token" && key != "defaults" && key != "jobs" && key != "environment_from") {
       return fail(ErrorCode::Usage, fmt::format("a submission has no field '{}'", key));
     }
   }
@@ -148,6 +158,13 @@ Result<SubmitRequest> parse_submit_request(std::string_view text) {
     if (const Result<void> read = read_description(*defaults, submission.defaults); !read) {
       return fail(read.error().code, "defaults: " + read.error().message);
     }
+  }
+  if (const auto from = json->find("environment_from"); from != json->end()) {
+    const Result<JobId> job = read_environment_from(*from);
+    if (!job) {
+      return Failure(job.error());
+    }
+    submission.environment_from = *job;
   }
   const auto jobs = json->find("jobs");
   if (jobs == json->end() || !jobs->is_array() || jobs->empty()) {

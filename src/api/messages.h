@@ -31,6 +31,9 @@ struct SubmitRequest {
   std::string token;  // empty: none. The same token again gives the same jobs again
   JobDescription defaults;
   std::vector<SubmittedJob> jobs;
+  /// Their environment is that of this job, or (0) the daemon's own, with that of the defaults over
+  /// it; their directory, where none is given, the user's home.
+  std::optional<JobId> environment_from = {};
 };
 
 std::string to_json(const SubmitRequest& submission);
@@ -78,11 +81,13 @@ struct JobReport {
   std::string log;  // of the newest attempt
   bool paused = false;
   double expected_start = 0;  // of a job that waits, as far as that can be told
+  double expected_end = 0;    // of one that runs, likewise
   Bytes peak;                 // GPU memory at its highest, on the device where it was highest
   double gpu_seconds = 0;
-  std::optional<double> energy;         // joules
-  std::string why;                      // why it waits; only when asked for
-  std::vector<AttemptReport> attempts;  // only when asked for
+  std::optional<double> energy;                         // joules
+  std::string why;                                      // why it waits; only when asked for
+  std::vector<AttemptReport> attempts;                  // only when asked for
+  std::optional<std::vector<std::string>> environment;  // likewise, and by whose job it is
 };
 
 std::string to_json(const JobReport& report);

@@ -16,6 +16,9 @@ std::string text_of(const Json& json);
 /// An object, or an error.
 Result<Json> parse_object(std::string_view text);
 
+/// "daemon" (0), or a job's number.
+Result<JobId> read_environment_from(const Json& json);
+
 /// Only what differs from a job about which nothing was said.
 Json description_json(const JobDescription& job);
 /// Over what `job` says already; an error names the field. `elsewhere`: how many of the fields are

@@ -125,17 +125,10 @@ class Reader {
     }
   }
 
-  Result<std::vector<Task>> finish() {
-    if (problems_.empty()) {
-      return std::move(tasks_);
-    }
+  TaskList finish() {
     std::stable_sort(problems_.begin(), problems_.end(),
                      [](const LineError& a, const LineError& b) { return a.line < b.line; });
-    std::string text;
-    for (const LineError& problem : problems_) {
-      text += fmt::format("\n  line {} {}", problem.line, problem.message);
-    }
-    return fail(ErrorCode::Usage, "nothing was run, because of what is wrong in the file:" + text);
+    return {std::move(tasks_), std::move(problems_)};
   }
 
  private:
@@ -155,15 +148,19 @@ class Reader {
   void check_paths(Task& task, const std::string& directory) {
     std::error_code error;
     task.directory =
-        std::filesystem::absolute(directory.empty() ? "." : directory, error).lexically_normal();
+        std::filesystem::absolute(
+            std::filesystem::path(format_.folder) / (directory.empty() ? "." : directory), error)
+            .lexically_normal();
     if (task.directory.size() > 1 && task.directory.ends_with('/')) {
       task.directory.pop_back();  // one folder, one name: its scripts are profiled once
     }
-    if (directory.empty() || error || !is_folder(task.directory)) {
+    const bool look = format_.files_must_exist;
+    if (directory.empty() || error || (look && !is_folder(task.directory))) {
       complain(directory.empty()
                    ? "has no Directory"
                    : fmt::format("has the Directory '{}', which is not there", directory));
-    } else if (task.filename.empty() || !is_file(in_folder(task.directory, task.filename))) {
+    } else if (task.filename.empty() ||
+               (look && !is_file(in_folder(task.directory, task.filename)))) {
       complain(task.filename.empty() ? "has no Filename"
                                      : fmt::format("has the Filename '{}', which is not in {}",
                                                    task.filename, task.directory));
@@ -171,6 +168,8 @@ class Reader {
     const bool is_path = task.executable.find('/') != task.executable.npos;
     if (task.executable.empty()) {
       complain("has no Executable (-1 is the default one)");
+    } else if (!look) {
+      return;
     } else if (is_path ? !is_program(in_folder(task.directory, task.executable))
                        : !is_on_path(task.executable)) {
       complain(fmt::format("has the Executable '{}', which is not {}", task.executable,
@@ -210,7 +209,10 @@ std::string fingerprint_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& format) {
+namespace {
+
+/// An error when no row can be read at all.
+Result<TaskList> parse(std::string_view text, const TaskFormat& format) {
   Csv csv = parse_csv(text);
   Places places = {0, 1, 2, 3, 4};
   std::size_t columns = kColumns;
@@ -237,6 +239,29 @@ Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& fo
     reader.read(csv.records[i], places, columns);
   }
   return reader.finish();
+}
+
+}  // namespace
+
+TaskList parse_tasks(std::string_view text, const TaskFormat& format) {
+  Result<TaskList> read = parse(text, format);
+  return read ? std::move(*read) : TaskList{{}, {{1, read.error().message}}};
+}
+
+Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& format) {
+  Result<TaskList> read = parse(text, format);
+  if (!read) {
+    return Failure(read.error());
+  }
+  if (read->problems.empty()) {
+    return std::move(read->tasks);
+  }
+  std::string problems;
+  for (const LineError& problem : read->problems) {
+    problems += fmt::format("\n  line {} {}", problem.line, problem.message);
+  }
+  return fail(ErrorCode::Usage,
+              "nothing was run, because of what is wrong in the file:" + problems);
 }
 
 }  // namespace berth

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "core/recipe.h"
+#include "spec/job_line.h"
 
 namespace berth {
 
@@ -37,10 +38,19 @@ std::string fingerprint_of(std::string_view text);
 struct TaskFormat {
   std::optional<std::size_t> header = 0;  // which row, from 0; none: there is no header
   std::string python = "python3";         // for the executable -1
+  std::string folder = ".";               // what paths are relative to
+  bool files_must_exist = true;
+};
+
+struct TaskList {
+  std::vector<Task> tasks;
+  std::vector<LineError> problems;  // in the order of lines; such rows are left out
 };
 
 /// The columns Directory, Executable, Filename, Epochs and Priority: in any order under a header,
-/// in this one without. An error names all wrong rows. Paths are relative to this folder.
+/// in this one without.
+TaskList parse_tasks(std::string_view text, const TaskFormat& format);
+/// All of them, or an error that names all wrong rows.
 Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& format);
 
 }  // namespace berth

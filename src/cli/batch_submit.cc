@@ -8,6 +8,7 @@
 #include "cli/batch_options.h"
 #include "cli/job_options.h"
 #include "cli/submission.h"
+#include "texts/text_jobs.h"
 
 namespace berth {
 namespace {
@@ -61,13 +62,7 @@ Result<SubmitRequest> request_for(const std::vector<PendingRow>& rows,
           "too many jobs would follow too many others: queue them with --restart and a smaller "
           "--num, or without it");
     }
-    const Task& task = tasks[rows[i].row];
-    SubmittedJob job{defaults, 1, {}};
-    job.description.environment.clear();
-    job.description.command = task.command(task.epochs, rows[i].id);
-    job.description.directory = task.directory;
-    job.description.name = fmt::format("task-{}", rows[i].id);
-    job.description.spec.priority = task.priority;
+    SubmittedJob job = job_of(tasks[rows[i].row], rows[i].id, defaults);
     for (std::size_t other = before_begin; other < batch_begin; ++other) {
       job.follows.push_back({other, Dependency::When::Any});
     }

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <map>
+#include <limits>
 
 #include "cli/args.h"
 #include "cli/commands.h"
@@ -12,6 +12,7 @@
 #include "cli/submission.h"
 #include "run/input.h"
 #include "spec/shell_words.h"
+#include "texts/text_jobs.h"
 
 namespace berth {
 namespace {
@@ -21,6 +22,7 @@ struct SubmitCommand {
   SubmitRequest submission;
   std::string command;
   std::string file;
+  std::string format;
   std::string document;
   bool wait = false;
 };
@@ -37,6 +39,9 @@ Args declare(SubmitCommand& command) {
             });
   args.value("--file", "FILE", "queue the job lines in FILE, as berth run takes them; - is stdin",
              command.file);
+  args.value("--format", "FORMAT",
+             "of FILE: lines (the default), or peasy for NAME;;OUTFILE;;COMMAND;;;",
+             command.format);
   args.value(
       "--json", "FILE",
       "queue the jobs of a document {\"defaults\":{…},\"jobs\":[{\"command\":…},…]};\n- is stdin",
@@ -50,65 +55,29 @@ Args declare(SubmitCommand& command) {
   args.example("berth submit --gpus 2 --timeout 1d --signal USR1@300 -- torchrun train.py");
   args.example("berth submit --mps --mem 4GiB --thread-percentage 30 ./serve.py");
   args.example("berth submit --file jobs.txt --project vision");
+  args.example("berth submit --file batch.txt --format peasy");
   args.example("berth submit --array 0-9 'train.py --fold $BERTH_ARRAY_INDEX'");
   args.example("berth submit --wait --after ok:12 ./evaluate.sh");
   return args;
 }
 
-/// Jobs of a file are named by their numbers in it, or by their names.
-class EarlierJobs {
- public:
-  void add(const std::optional<std::string>& name) {
-    if (name) {
-      positions_[*name] = count_;
-    }
-    ++count_;
+/// All of a file, or of standard input.
+Result<std::string> read_whole(const std::string& path) {
+  Result<Input> input = Input::open(path, JobReader::Separator::Newline);
+  if (!input) {
+    return Failure(input.error());
   }
-  Result<LocalDependency> find(const AfterName& after) const {
-    if (const auto named = positions_.find(after.job); named != positions_.end()) {
-      return LocalDependency{named->second, after.when};
+  std::string text;
+  for (bool more = true; more;) {
+    char block[65536];
+    const ssize_t got = ::read(input->fd(), block, sizeof block);
+    if (got < 0) {
+      return fail_errno(fmt::format("cannot read {}", path), errno);
     }
-    const Result<std::int64_t> number = parse_integer(after.job, "@after");
-    if (!number || *number < 1 || static_cast<std::size_t>(*number) > count_) {
-      return fail(ErrorCode::Usage,
-                  fmt::format("there is no earlier job '{}' to follow", after.job));
-    }
-    return LocalDependency{static_cast<std::size_t>(*number) - 1, after.when};
+    text.append(block, static_cast<std::size_t>(got));
+    more = got > 0;
   }
-
- private:
-  std::map<std::string, std::size_t> positions_;
-  std::size_t count_ = 0;
-};
-
-/// What the line says, over what the options say.
-Result<SubmittedJob> job_of(JobLine line, const JobDescription& defaults,
-                            const EarlierJobs& earlier) {
-  SubmittedJob job{defaults, 1, {}};
-  job.description.environment.clear();
-  job.description.command = std::move(line.command);
-  const LineOptions& options = line.options;
-  JobSpec& spec = job.description.spec;
-  job.description.name = options.name.value_or(defaults.name);
-  job.description.project = options.project.value_or(defaults.project);
-  spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
-  if (options.claim) {
-    spec.needs.set(*options.claim);
-  }
-  spec.needs.share = options.share.value_or(spec.needs.share);
-  set_mps(spec.needs, options);
-  spec.priority = options.priority.value_or(spec.priority);
-  spec.weight = options.weight.value_or(spec.weight);
-  spec.limit = options.timeout.value_or(spec.limit);
-  spec.retry.most = options.retries.value_or(spec.retry.most);
-  for (const AfterName& after : options.after) {
-    const Result<LocalDependency> follows = earlier.find(after);
-    if (!follows) {
-      return Failure(follows.error());
-    }
-    job.follows.push_back(*follows);
-  }
-  return job;
+  return text;
 }
 
 Result<void> read_lines(SubmitCommand& command) {
@@ -116,7 +85,7 @@ Result<void> read_lines(SubmitCommand& command) {
   if (!input) {
     return Failure(input.error());
   }
-  EarlierJobs earlier;
+  LineJobs lines(command.submission.defaults);
   for (bool more = true; more;) {
     const Result<bool> read = input->read_some();
     if (!read) {
@@ -129,36 +98,45 @@ Result<void> read_lines(SubmitCommand& command) {
                                                   item->error().line, item->error().message));
       }
       const std::size_t line = (*item)->line;
-      const std::optional<std::string> name = (*item)->options.name;
-      Result<SubmittedJob> job = job_of(std::move(**item), command.submission.defaults, earlier);
+      Result<SubmittedJob> job = lines.add(std::move(**item));
       if (!job) {
         return fail(job.error().code,
                     fmt::format("nothing was queued: line {}: {}", line, job.error().message));
       }
-      earlier.add(name);
       command.submission.jobs.push_back(std::move(*job));
     }
   }
   return {};
 }
 
+/// GPUPeasy's format; whatever is wrong is told at once.
+Result<void> read_peasy(SubmitCommand& command) {
+  const Result<std::string> text = read_whole(command.file);
+  if (!text) {
+    return Failure(text.error());
+  }
+  constexpr auto kAll = std::numeric_limits<std::size_t>::max();
+  TextJobs read = read_peasy_jobs(*text, command.submission.defaults, kAll);
+  std::string problems;
+  for (const TextProblem& problem : read.problems) {
+    problems +=
+        fmt::format("\n  line {}, column {} {}", problem.line, problem.column, problem.message);
+  }
+  if (!problems.empty()) {
+    return fail(ErrorCode::Usage,
+                "nothing was queued, because of what is wrong in the file:" + problems);
+  }
+  command.submission.jobs = std::move(read.jobs);
+  return {};
+}
+
 /// The document as it is; this directory and environment where it names none.
 Result<void> read_document(SubmitCommand& command) {
-  Result<Input> input = Input::open(command.document, JobReader::Separator::Newline);
-  if (!input) {
-    return Failure(input.error());
+  const Result<std::string> text = read_whole(command.document);
+  if (!text) {
+    return Failure(text.error());
   }
-  std::string text;
-  for (bool more = true; more;) {
-    char block[65536];
-    const ssize_t got = ::read(input->fd(), block, sizeof block);
-    if (got < 0) {
-      return fail_errno(fmt::format("cannot read {}", command.document), errno);
-    }
-    text.append(block, static_cast<std::size_t>(got));
-    more = got > 0;
-  }
-  Result<SubmitRequest> read = parse_submit_request(text);
+  Result<SubmitRequest> read = parse_submit_request(*text);
   if (!read) {
     return fail(read.error().code, "nothing was queued: " + read.error().message);
   }
@@ -190,8 +168,16 @@ Result<void> gather(SubmitCommand& command) {
                                       ? "nothing to queue: give a command, or --file FILE"
                                       : "give a command, --file or --json, not several of them");
   }
+  if (!command.format.empty() && command.format != "lines" && command.format != "peasy") {
+    return fail(ErrorCode::Usage,
+                fmt::format("--format is lines or peasy, not '{}'", command.format));
+  }
+  if (!command.format.empty() && command.file.empty()) {
+    return fail(ErrorCode::Usage, "--format says how --file is to be read");
+  }
   if (!command.file.empty()) {
-    if (Result<void> read = read_lines(command); !read) {
+    if (Result<void> read = command.format == "peasy" ? read_peasy(command) : read_lines(command);
+        !read) {
       return read;
     }
   } else if (!command.document.empty()) {

@@ -12,8 +12,11 @@ namespace {
 using Ends = std::priority_queue<std::pair<Time, JobId>, std::vector<std::pair<Time, JobId>>,
                                  std::greater<>>;
 
+/// kForever where neither the job nor anybody else says.
+Duration known_length(const Job& job) { return std::min(job.expected, job.limit); }
+
 Duration length_of(const Job& job, Duration guess) {
-  const Duration known = std::min(job.expected, job.limit);
+  const Duration known = known_length(job);
   return known == kForever ? guess : known;
 }
 
@@ -92,11 +95,11 @@ void Scheduler::copy_waiting(Scheduler& copy, std::size_t most, Time now) const 
   }
 }
 
-std::map<JobId, Time> Scheduler::forecast(std::unique_ptr<Policy> policy, Duration guess,
-                                          std::size_t most, Time now) const {
-  std::map<JobId, Time> starts;
+std::map<JobId, ExpectedRun> Scheduler::forecast(std::unique_ptr<Policy> policy, Duration guess,
+                                                 std::size_t most, Time now) const {
+  std::map<JobId, ExpectedRun> runs;
   if (paused_) {
-    return starts;
+    return runs;
   }
   Scheduler copy(std::move(policy), config_);
   Ends ends;
@@ -128,8 +131,10 @@ std::map<JobId, Time> Scheduler::forecast(std::unique_ptr<Policy> policy, Durati
   for (Time at = now;;) {
     for (const Action& action : std::vector<Action>(copy.step(at))) {
       if (const auto* start = std::get_if<StartJob>(&action)) {
-        starts.emplace(start->job, at);
-        const Time end = add_saturating(at, length_of(*copy.find(start->job), guess));
+        const Job& job = *copy.find(start->job);
+        runs.emplace(start->job,
+                     ExpectedRun{at, add_saturating(at, known_length(job)), start->devices});
+        const Time end = add_saturating(at, length_of(job, guess));
         copy.apply(JobStarted{start->job}, at);
         if (end != kNever) {
           ends.push({end, start->job});
@@ -141,7 +146,7 @@ std::map<JobId, Time> Scheduler::forecast(std::unique_ptr<Policy> policy, Durati
     const Time wake = copy.wake_at();
     const Time next = ends.empty() ? wake : std::min(wake, ends.top().first);
     if (next == kNever || copy.waiting() == 0) {
-      return starts;
+      return runs;
     }
     at = std::max(at, next);
     while (!ends.empty() && ends.top().first <= at) {

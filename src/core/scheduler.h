@@ -145,6 +145,13 @@ struct JobRequeued {
 
 using Action = std::variant<StartJob, StopJob, WarnJob, JobEnded, JobRequeued, PreemptJob>;
 
+/// What a waiting job is expected to do, if every estimate were right.
+struct ExpectedRun {
+  Time start;
+  Time end = kNever;  // kNever: nobody can tell
+  std::vector<DeviceId> devices;
+};
+
 class Scheduler {
  public:
   struct Config {
@@ -206,12 +213,12 @@ class Scheduler {
   /// How many jobs compete for devices in front of this one; counts no further than `most`.
   std::size_t ahead_of(const Job& job, std::size_t most) const;
 
-  /// When waiting jobs are expected to start: the queue played forward on a copy, with `policy`, a
-  /// fresh one of the same kind. Jobs run as long as they are expected to, or as their limit lets
-  /// them, or, where neither is known, for `guess`; none depends on one that never ends. Only the
-  /// first `most` in order are followed.
-  std::map<JobId, Time> forecast(std::unique_ptr<Policy> policy, Duration guess, std::size_t most,
-                                 Time now) const;
+  /// When and where waiting jobs are expected to run: the queue played forward on a copy, with
+  /// `policy`, a fresh one of the same kind. Jobs run as long as they are expected to, or as their
+  /// limit lets them, or, where neither is known, for `guess`; none depends on one that never ends.
+  /// Only the first `most` in order are followed.
+  std::map<JobId, ExpectedRun> forecast(std::unique_ptr<Policy> policy, Duration guess,
+                                        std::size_t most, Time now) const;
 
   /// Why this waiting job has not started.
   Explanation explain(JobId job, Time now) const;

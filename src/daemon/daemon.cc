@@ -290,6 +290,7 @@ void Daemon::record(const JobRequeued& action, Time) {
     const Job& job = *scheduler_->find(action.job);
     check(store_->set_claim(action.job, scheduler_->needs(job).memory, job.memory_retries));
   }
+  end_usage(action.job, action.number);
   memory_.forget(action.job);
   active_.erase(action.job);
   mps_->release(action.job);
@@ -314,6 +315,7 @@ void Daemon::record(const JobEnded& action, Time) {
       active != active_.end() && ended.outcome == Outcome::Succeeded) {
     history_.learn(active->second.recipe.key, ending.ended - ended.started);
   }
+  end_usage(job.id, job.attempt);
   memory_.forget(job.id);
   active_.erase(job.id);
   mps_->release(job.id);

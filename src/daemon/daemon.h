@@ -20,12 +20,16 @@
 #include "core/learner.h"
 #include "core/owners.h"
 #include "core/scheduler.h"
+#include "daemon/device_history.h"
 #include "daemon/events.h"
 #include "daemon/history.h"
+#include "daemon/kept_answer.h"
 #include "daemon/log_reader.h"
 #include "daemon/sessions.h"
 #include "daemon/start.h"
+#include "daemon/usage_book.h"
 #include "daemon/whatif.h"
+#include "daemon/worker.h"
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
 #include "gpu/device_locks.h"
@@ -36,6 +40,9 @@
 #include "store/store.h"
 
 namespace berth {
+
+/// The user's home folder, or / where nobody knows it.
+std::string home_of(uid_t user);
 
 class Daemon {
  public:
@@ -202,6 +209,9 @@ class Daemon {
 
   // Submission (submit.cc).
   HttpResponse submit(const HttpRequest& request);
+  HttpResponse take_in(SubmitRequest wanted, const Peer& peer);
+  static Error jobs_of_others();
+  Result<void> settle_environment(SubmitRequest& submission, const Peer& peer);
   Result<void> check_job(SubmittedJob& job, uid_t user);
   static Result<void> check_warning(const JobSpec& spec);
   Result<void> settle_dependencies(JobSpec& spec) const;
@@ -213,6 +223,7 @@ class Daemon {
   JobReport report(const JobRecord& record);
   void refresh_forecast();
   double expected_start(JobId id);
+  Time expected_end(JobId id) const;
   void command(Asked asked);
   void continue_batch(const std::shared_ptr<Batch>& batch);
   void finish_batch(Batch& batch);
@@ -223,6 +234,51 @@ class Daemon {
   void read_log(Asked asked);
   void wait(Asked asked);
   void settle_waiters(JobId ended, bool failed_job);
+
+  // Many jobs as one text (texts.cc).
+  struct ReadText;
+  void texts(Asked asked);
+  HttpResponse checked_text(ReadText& read, uid_t user);
+  HttpResponse submitted_text(ReadText& read, const Peer& peer);
+
+  // What attempts use over time (usage.cc).
+  void note_usage(Time at);
+  void end_usage(JobId job, std::uint16_t attempt);
+  void usage(Asked asked);
+
+  // Many jobs at once, in pieces (scan.cc, job_ids.cc).
+  struct JobScan {
+    JobFilter filter;
+    bool descending = false;
+    bool commands = false;
+  };
+  struct IdList;
+  void in_pieces(std::function<bool()> piece);
+  void scan_jobs(JobScan wanted, std::function<void(const ScannedJob&)> visit,
+                 std::function<void(const Result<void>&)> done);
+  void job_ids(Asked asked);
+  bool matches(IdList& list, const ScannedJob& job);
+  void merge_ids(const std::shared_ptr<IdList>& list);
+  static Result<JobFilter> chosen_jobs(const HttpRequest& request);
+
+  // What charts and filters are made of (facets.cc, totals.cc, charts.cc).
+  struct Facets;
+  struct Totals;
+  void facets(Asked asked);
+  std::string facets_json(const Facets& facets);
+  void totals(Asked asked);
+  void count_ends(const std::shared_ptr<Totals>& totals);
+  static Result<Time> time_parameter(const HttpRequest& request, std::string_view name,
+                                     Time otherwise);
+  HttpResponse device_history(const HttpRequest& request);
+
+  // Who has which devices when (timeline.cc).
+  struct TimeSpans;
+  void timeline(Asked asked);
+  void add_present_spans(TimeSpans& spans);
+  void add_expected_spans(TimeSpans& spans);
+  const std::string& shared_json(TimeSpans& spans, std::int64_t text);
+  std::vector<std::string> names_of(const std::vector<DeviceId>& devices) const;
 
   Paths paths_;
   Fd lock_;
@@ -260,7 +316,7 @@ class Daemon {
   Time commit_due_ = kNever;                    // what is not on disk yet must be by then
   std::vector<Waiter> waiters_;
   std::map<JobId, Active> active_;
-  std::map<JobId, Time> forecast_;
+  std::map<JobId, ExpectedRun> forecast_;
   Time forecast_at_{};
   Duration forecast_took_{};
   bool forecast_stale_ = true;
@@ -269,9 +325,16 @@ class Daemon {
   /// What turns the steady clock into wall time. It is fixed, so time never goes back; and it is
   /// chosen so that it does not go back behind what an earlier daemon wrote down either.
   Duration to_wall_{};
+  KeptAnswer facets_;
+  std::vector<Reply> facets_waiting_;
+  KeptAnswer totals_;
+  Time totals_since_{};
+  DeviceHistory device_history_;
+  UsageBook usage_;
   bool commit_failed_ = false;
   bool told_ = true;      // something since the last step
   bool refused_ = false;  // a start of this step, because another berth has the device
+  Worker worker_;         // last: what it runs uses the loop
 };
 
 }  // namespace berth

@@ -162,6 +162,7 @@ void Daemon::take_reading() {
   const Time at = now();
   const double length = last_reading_ == Time{} ? 0 : std::min(2.0, to_seconds(at - last_reading_));
   last_reading_ = at;
+  device_history_.add(at, reading->samples);
   for (std::uint32_t i = 0; i < reading->samples.size(); ++i) {
     const DeviceId device{i};
     DeviceState& state = device_states_[i];
@@ -193,6 +194,7 @@ void Daemon::take_reading() {
     journal(use, at);
     scheduler_->apply(use, at);
   }
+  note_usage(at);
   settle_complaints(at);
   peaks_->read();
   if (events_->has_listeners()) {

@@ -7,6 +7,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
+#include "daemon/secrets.h"
 #include "daemon/selector.h"
 #include "policy/policies.h"
 
@@ -141,23 +142,30 @@ JobReport Daemon::report(const JobRecord& record) {
       report.peak = memory_.peak(record.id);
       report.energy = active->second.energy;
       report.reason = active->second.warning;
+      report.expected_end = seconds(expected_end(record.id));
     }
   }
   return report;
 }
 
+/// Those that have ended are for who asks for all, for states or for numbers.
+Result<JobFilter> Daemon::chosen_jobs(const HttpRequest& request) {
+  Result<JobFilter> filter = parse_selector(request.parameters("select"));
+  if (filter && request.parameter("all").value_or("0") != "1" && filter->phases.empty() &&
+      filter->ids.empty()) {
+    filter->phases = {JobPhase::Held, JobPhase::Queued, JobPhase::Starting, JobPhase::Running};
+  }
+  return filter;
+}
+
 HttpResponse Daemon::list(const HttpRequest& request) {
   constexpr std::int64_t kMostOnAPage = 1000;
-  Result<JobFilter> filter = parse_selector(request.parameters("select"));
+  Result<JobFilter> filter = chosen_jobs(request);
   if (!filter) {
     return failed(filter.error());
   }
   JobQuery query;
   query.filter = std::move(*filter);
-  if (request.parameter("all").value_or("0") != "1" && query.filter.phases.empty() &&
-      query.filter.ids.empty()) {
-    query.filter.phases = {JobPhase::Held, JobPhase::Queued, JobPhase::Starting, JobPhase::Running};
-  }
   const Result<std::int64_t> after =
       parse_integer(request.parameter("after").value_or("0"), "after");
   const Result<std::int64_t> limit =
@@ -200,6 +208,20 @@ HttpResponse Daemon::list(const HttpRequest& request) {
   return json(to_json(reports, next));
 }
 
+/// Of a running job: as it said, as jobs of its kind have taught, or when its time is over; kNever
+/// where nobody can tell.
+Time Daemon::expected_end(JobId id) const {
+  const Job* job = scheduler_->find(id);
+  const auto* running = job == nullptr ? nullptr : std::get_if<Running>(&job->state);
+  const auto active = active_.find(id);
+  if (running == nullptr || active == active_.end()) {
+    return kNever;
+  }
+  const Duration expected =
+      job->expected != kForever ? job->expected : history_.expected(active->second.recipe.key);
+  return add_saturating(running->since, std::min(expected, job->limit));
+}
+
 void Daemon::show(Asked asked) {
   answer(std::move(asked.reply), shown(asked.job, asked.request.peer));
 }
@@ -210,8 +232,8 @@ HttpResponse Daemon::shown(JobId id, const Peer& peer) {
     return failed(record.error());
   }
   JobReport full = report(*record);
-  if (!may_change(peer, record->description.user)) {
-    full.description.environment.clear();  // it may hold secrets
+  if (may_change(peer, record->description.user)) {
+    full.environment = mask_secrets(record->description.environment);
   }
   const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
   if (!attempts) {
@@ -249,7 +271,7 @@ void Daemon::refresh_forecast() {
 double Daemon::expected_start(JobId id) {
   refresh_forecast();
   if (const auto found = forecast_.find(id); found != forecast_.end()) {
-    return seconds(std::max(found->second, now()));
+    return seconds(std::max(found->second.start, now()));
   }
   const Job* job = scheduler_->find(id);
   if (job == nullptr || !scheduler_->queue().contains(*job) || forecast_.size() < kForecastJobs) {
@@ -257,8 +279,8 @@ double Daemon::expected_start(JobId id) {
   }
   // Further back than was looked: at the pace of those in front.
   Time last{};
-  for (const auto& [other, start] : forecast_) {
-    last = std::max(last, start);
+  for (const auto& [other, run] : forecast_) {
+    last = std::max(last, run.start);
   }
   const auto ahead = static_cast<double>(scheduler_->ahead_of(*job, kMostAhead));
   return seconds(now()) +

@@ -95,6 +95,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
     return Failure(lock.error());
   }
   lock_ = std::move(*lock);
+  usage_.open(paths_.state + "/usage");
   // The launcher is forked while this process is small and has one thread.
   ShimRunner::Options runner_options;
   if (const char* boot_id = std::getenv("BERTH_BOOT_ID"); boot_id != nullptr && *boot_id != '\0') {

@@ -10,15 +10,20 @@ namespace berth {
 
 HttpResponse Daemon::submit(const HttpRequest& request) {
   Result<SubmitRequest> wanted = parse_submit_request(request.body);
-  if (!wanted) {
-    return failed(wanted.error());
-  }
-  const uid_t user = user_of(request.peer);
+  return wanted ? take_in(std::move(*wanted), request.peer) : failed(wanted.error());
+}
+
+Error Daemon::jobs_of_others() {
+  return {ErrorCode::Refused, "this daemon can run jobs of its own user only"};
+}
+
+HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
+  const uid_t user = user_of(peer);
   if (user != ::getuid() && ::getuid() != 0) {
-    return failed({ErrorCode::Refused, "this daemon can run jobs of its own user only"});
+    return failed(jobs_of_others());
   }
-  if (!wanted->token.empty()) {
-    const auto before = store_->find_token(user, wanted->token);
+  if (!wanted.token.empty()) {
+    const auto before = store_->find_token(user, wanted.token);
     if (!before) {
       return failed(before.error());
     }
@@ -26,10 +31,15 @@ HttpResponse Daemon::submit(const HttpRequest& request) {
       return json(to_json(SubmitReply{(*before)->first, (*before)->count}));
     }
   }
+  if (wanted.environment_from) {
+    if (const Result<void> settled = settle_environment(wanted, peer); !settled) {
+      return failed(settled.error());
+    }
+  }
   // All or nothing: every job is looked at before the first is taken.
-  for (std::size_t i = 0; i < wanted->jobs.size(); ++i) {
-    if (const Result<void> checked = check_job(wanted->jobs[i], user); !checked) {
-      return failed(wanted->jobs.size() == 1
+  for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
+    if (const Result<void> checked = check_job(wanted.jobs[i], user); !checked) {
+      return failed(wanted.jobs.size() == 1
                         ? checked.error()
                         : Error{checked.error().code,
                                 fmt::format("job {}: {}", i + 1, checked.error().message)});
@@ -37,13 +47,13 @@ HttpResponse Daemon::submit(const HttpRequest& request) {
   }
   const Time at = now();
   const JobId first = store_->next_id();
-  const auto environment = Store::share_environment(wanted->defaults.environment);
+  const auto environment = Store::share_environment(wanted.defaults.environment);
   JobId id = first;
   std::vector<JobId> starts;  // the first number of each of the submission's jobs
-  for (SubmittedJob& job : wanted->jobs) {
+  for (SubmittedJob& job : wanted.jobs) {
     JobDescription& description = job.description;
     for (const LocalDependency& follows : job.follows) {
-      const std::uint32_t members = wanted->jobs[follows.position].count;
+      const std::uint32_t members = wanted.jobs[follows.position].count;
       for (std::uint32_t i = 0; i < members; ++i) {
         description.spec.after.push_back({JobId{starts[follows.position].value + i}, follows.when});
       }
@@ -62,8 +72,8 @@ HttpResponse Daemon::submit(const HttpRequest& request) {
   }
   const auto count = static_cast<std::uint32_t>(id.value - first.value);
   journal(Submitted{first, count}, at);
-  if (!wanted->token.empty()) {
-    check(store_->remember_token(user, wanted->token, Submission{first, count}));
+  if (!wanted.token.empty()) {
+    check(store_->remember_token(user, wanted.token, Submission{first, count}));
   }
   events_->jobs_submitted(first, count);
   return json(to_json(SubmitReply{first, count}));

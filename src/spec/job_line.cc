@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include "spec/sweep_text.h"
+
 namespace berth {
 namespace {
 
@@ -335,7 +337,9 @@ std::optional<JobReader::Item> JobReader::parse(std::string_view record) {
   std::string_view command = record;
   Result<LineOptions> options = take_options(command);
   if (!options) {
-    return wrong(line_, options.error().message);
+    // What is left begins with the word that is wrong.
+    const auto at = static_cast<std::size_t>(command.data() - record.data());
+    return tl::unexpected(LineError{line_, options.error().message, column_of(record, at)});
   }
   job.options = std::move(*options);
   command = trim_right(command);

@@ -58,6 +58,7 @@ struct JobLine {
 struct LineError {
   std::size_t line = 0;
   std::string message;
+  std::size_t column = 1;  // in characters
 };
 
 /// Cuts a byte stream into jobs as the bytes arrive. Wrong lines are reported and skipped; a line

@@ -62,6 +62,7 @@ Result<Sweep> Sweep::make(SweepSpec spec) {
   sweep.params_ = std::move(spec.params);
   sweep.n_samples_ = spec.n_samples;
   sweep.most_misses_ = spec.most_misses;
+  sweep.most_tries_ = spec.most_tries;
   sweep.order_ = spec.order.value_or(spec.n_samples ? SweepOrder::Shuffled : SweepOrder::Grid);
   for (std::size_t i = 0; i < sweep.params_.size(); ++i) {
     if (find_param(sweep.params_, sweep.params_[i].name()) != i) {
@@ -213,7 +214,7 @@ bool SweepCursor::next() {
       }
       position_ = 0;
     }
-    if (sweep_.n_samples_ && misses >= sweep_.most_misses_) {
+    if ((sweep_.n_samples_ && misses >= sweep_.most_misses_) || tried_++ >= sweep_.most_tries_) {
       gave_up_ = true;
       return false;
     }

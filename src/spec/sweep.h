@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,8 @@ struct SweepSpec {
   bool allow_unused = false;
   /// A sample gives up after so many points in a row that no constraint lets through.
   std::uint64_t most_misses = 1'000'000;
+  /// Whoever only counts the points gives up after so many looked at.
+  std::uint64_t most_tries = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// `base` with everything that `over` says put over it; parameters are replaced by name.
@@ -79,6 +82,7 @@ class Sweep {
   SweepOrder order_ = SweepOrder::Grid;
   std::optional<std::uint64_t> n_samples_;
   std::uint64_t most_misses_ = 0;
+  std::uint64_t most_tries_ = 0;
   std::uint64_t grid_size_ = 1;
 };
 
@@ -109,6 +113,7 @@ class SweepCursor {
   Random random_;
   std::uint64_t position_ = 0;
   std::uint64_t given_ = 0;
+  std::uint64_t tried_ = 0;
   bool gave_up_ = false;
   std::vector<ParamValue> values_;
   /// Where each axis stands, to touch only the values that change.

@@ -183,6 +183,13 @@ std::string encode_label(std::string_view key, std::string_view value) {
   return Encoder().text(key).text(value).take();
 }
 
+std::optional<std::pair<std::string, std::string>> decode_label(std::string_view bytes) {
+  Decoder in(bytes);
+  std::string key(in.text());
+  std::string value(in.text());
+  return in.failed() ? std::nullopt : std::optional(std::pair(std::move(key), std::move(value)));
+}
+
 std::string encode_rest(const JobDescription& description) {
   Encoder out;
   if (!description.output.empty()) {

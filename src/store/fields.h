@@ -30,6 +30,7 @@ std::optional<std::vector<Bytes>> decode_sizes(std::string_view bytes);
 
 /// One label as the table of labels knows it.
 std::string encode_label(std::string_view key, std::string_view value);
+std::optional<std::pair<std::string, std::string>> decode_label(std::string_view bytes);
 
 /// Output, error, labels, parameters and the warning signal; empty when all of them are at their
 /// defaults. Later versions may add fields: unknown ones are passed over.

@@ -9,6 +9,7 @@
 
 #include "store/fields.h"
 #include "store/reader.h"
+#include "store/rows.h"
 
 namespace berth {
 namespace {
@@ -178,7 +179,8 @@ class Planner {
 };
 
 /// Gives ids (and ends) in order. Several states are merged from the index, never sorted.
-std::string statement_for(const JobQuery& query, const Conditions& conditions, bool by_state) {
+std::string statement_for(const JobQuery& query, const Conditions& conditions, bool by_state,
+                          std::string_view columns = "id, ended") {
   const std::string_view direction = query.descending ? "DESC" : "ASC";
   if (query.order == JobOrder::ByEnd) {
     // ?1 is the end and ?2 the id of the last job of the page before.
@@ -188,12 +190,12 @@ std::string statement_for(const JobQuery& query, const Conditions& conditions, b
     }
     const char past = query.descending ? '<' : '>';
     return fmt::format(
-        "SELECT id, ended FROM {0} WHERE ended IS NOT NULL AND ended {1}= ?1 "
+        "SELECT {5} FROM {0} WHERE ended IS NOT NULL AND ended {1}= ?1 "
         "AND (ended {1} ?1 OR id {1} ?2){2}{3} ORDER BY ended {4}, id {4}",
-        conditions.from, past, states, conditions.where, direction);
+        conditions.from, past, states, conditions.where, direction, columns);
   }
   const std::string head =
-      fmt::format("SELECT id, ended FROM {} WHERE id BETWEEN ?1 AND ?2", conditions.from);
+      fmt::format("SELECT {} FROM {} WHERE id BETWEEN ?1 AND ?2", columns, conditions.from);
   if (!by_state || query.filter.phases.empty()) {
     std::string states;
     if (!query.filter.phases.empty()) {
@@ -214,7 +216,88 @@ std::string statement_for(const JobQuery& query, const Conditions& conditions, b
   return fmt::format("{} ORDER BY id {}", fmt::join(parts, " UNION ALL "), direction);
 }
 
+void bind_names(Statement& statement, const JobFilter& filter) {
+  for (std::size_t i = 0; i < filter.names.size(); ++i) {
+    statement.bind(static_cast<int>(i) + 3, std::string_view(filter.names[i]));
+  }
+  for (std::size_t i = 0; i < filter.or_named.size(); ++i) {
+    statement.bind(static_cast<int>(filter.names.size() + i) + 3,
+                   std::string_view(filter.or_named[i].name));
+  }
+}
+
+constexpr std::string_view kScanColumns =
+    "id, state, user, priority, submitted, started, ended, peak, project, sweep, name";
+
+ScannedJob read_scanned(const Statement& row, bool commands) {
+  ScannedJob job;
+  job.id = JobId{static_cast<std::uint64_t>(row.integer(0))};
+  job.phase = static_cast<JobPhase>(row.integer(1));
+  job.user = static_cast<uid_t>(row.integer(2));
+  job.priority = static_cast<std::int32_t>(row.integer(3));
+  job.submitted = Time(Duration(row.integer(4)));
+  job.started = time_or(row, 5, kNever);
+  job.ended = time_or(row, 6, kNever);
+  job.peak = Bytes{row.integer(7)};
+  job.project = row.integer(8);
+  job.sweep = row.integer(9);
+  job.name = row.bytes(10);
+  job.command = commands ? row.bytes(11) : std::string_view{};
+  return job;
+}
+
 }  // namespace
+
+Result<void> Reader::scan(const ScanQuery& wanted, const VisitScanned& visit) {
+  JobQuery query;
+  query.filter = wanted.filter;
+  query.descending = wanted.descending;
+  Planner planner(query, *interner_);
+  const Result<Conditions> conditions = planner.plan();
+  if (!conditions) {
+    return Failure(conditions.error());
+  }
+  if (conditions->impossible) {
+    return {};
+  }
+  std::string columns(kScanColumns);
+  if (wanted.commands) {
+    columns += ", (SELECT command FROM details WHERE details.job = jobs.id)";
+  }
+  Result<Statement> rows =
+      database_->prepare(statement_for(query, *conditions, planner.by_state(), columns));
+  if (!rows) {
+    return Failure(rows.error());
+  }
+  const bool numbers_alone = query.filter.or_named.empty();
+  std::vector<IdRange> ranges = tidy(numbers_alone ? query.filter.ids : std::vector<IdRange>{});
+  if (wanted.descending) {
+    std::reverse(ranges.begin(), ranges.end());
+  }
+  for (const IdRange& range : ranges) {
+    const JobId first = std::max(range.first, wanted.numbers.first);
+    const JobId last = std::min(range.last, wanted.numbers.last);
+    if (last < first) {
+      continue;
+    }
+    rows->start(first.value, last.value);
+    bind_names(*rows, query.filter);
+    for (;;) {
+      const Result<bool> row = rows->step();
+      if (!row) {
+        return Failure(row.error());
+      }
+      if (!*row) {
+        break;
+      }
+      if (!valid_phase(rows->integer(1))) {
+        return damaged_job(rows->integer(0));
+      }
+      visit(read_scanned(*rows, wanted.commands));
+    }
+  }
+  return {};
+}
 
 Result<JobPage> Reader::list(const JobQuery& query) {
   JobPage page;
@@ -253,13 +336,7 @@ Result<JobPage> Reader::list(const JobQuery& query) {
       low = std::max(low, static_cast<std::int64_t>(query.after->id.value) + 1);
     }
     ids->start(low, high);
-    for (std::size_t i = 0; i < query.filter.names.size(); ++i) {
-      ids->bind(static_cast<int>(i) + 3, std::string_view(query.filter.names[i]));
-    }
-    for (std::size_t i = 0; i < query.filter.or_named.size(); ++i) {
-      ids->bind(static_cast<int>(query.filter.names.size() + i) + 3,
-                std::string_view(query.filter.or_named[i].name));
-    }
+    bind_names(*ids, query.filter);
     for (;;) {
       const Result<bool> row = ids->step();
       if (!row) {
@@ -319,6 +396,7 @@ Result<Forgotten> Reader::find_forgettable(const ForgetQuery& query) {
       return Failure(all.error());
     }
     for (StoredAttempt& attempt : *all) {
+      forgotten.attempts.emplace_back(id, attempt.attempt);
       for (std::string* path : {&attempt.stdout_path, &attempt.stderr_path}) {
         if (!path->empty()) {
           forgotten.logs.push_back(std::move(*path));

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,56 @@ struct JobPage {
   std::optional<JobCursor> next;  // absent: that was all
 };
 
+/// A job as a walk over many shows it: what can be read without looking further.
+struct ScannedJob {
+  JobId id;
+  JobPhase phase = JobPhase::Queued;
+  uid_t user = 0;
+  std::int32_t priority = 0;
+  Time submitted{};
+  Time started = kNever;
+  Time ended = kNever;
+  Bytes peak;
+  std::int64_t project = 0;  // 0: none; else see Store::shared_text()
+  std::int64_t sweep = 0;    // likewise
+  std::string_view name;     // valid during the visit
+  std::string_view command;  // likewise; empty unless asked for
+};
+
+/// A part of a walk over the jobs: those that match and have one of these numbers.
+struct ScanQuery {
+  const JobFilter& filter;
+  IdRange numbers;
+  bool descending = false;
+  bool commands = false;
+};
+
+/// Where a walk over ended attempts, the newest end first, has come to.
+struct AttemptCursor {
+  Time ended = kNever;
+  Time begun = kNever;
+  JobId job;
+  std::uint16_t attempt = 0;
+};
+
+/// An attempt with what a chart says of its job.
+struct EndedAttempt {
+  StoredAttempt attempt;  // without its paths
+  std::string name;
+  std::int64_t project = 0;  // as ScannedJob has them
+  std::int64_t sweep = 0;
+  uid_t user = 0;
+};
+
+/// Where a walk over ended jobs, the newest end first, has come to.
+using EndCursor = JobCursor;
+
+/// Where a walk over the labels has come to.
+struct LabelCursor {
+  std::int64_t label = 0;
+  JobId job;
+};
+
 /// Which ended jobs to forget.
 struct ForgetQuery {
   Time ended_before = kNever;
@@ -68,6 +119,7 @@ struct ForgetQuery {
 struct Forgotten {
   std::vector<JobId> jobs;
   std::vector<std::string> logs;  // files that belonged to them; the caller removes them
+  std::vector<std::pair<JobId, std::uint16_t>> attempts;
 };
 
 }  // namespace berth

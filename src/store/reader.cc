@@ -28,6 +28,9 @@ Result<Reader> Reader::make(Database& database, Interner& interner) {
   if (!prepared) {
     return Failure(prepared.error());
   }
+  if (const Result<void> walks = reader.prepare_walks(); !walks) {
+    return Failure(walks.error());
+  }
   return reader;
 }
 

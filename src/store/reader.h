@@ -27,11 +27,25 @@ class Reader {
   Result<void> for_each_live(bool few, const std::function<void(const LiveJob&)>& visit);
 
   Result<JobPage> list(const JobQuery& query);
+  using VisitScanned = std::function<void(const ScannedJob&)>;
+  Result<void> scan(const ScanQuery& query, const VisitScanned& visit);
+
+  // Walks, the newest first (walks.cc). Up to `most` rows are looked at; false when that was all.
+  Result<bool> walk_attempts(AttemptCursor& at, Time ended_from, Time begun_to, std::size_t most,
+                             const std::function<void(const EndedAttempt&)>& visit);
+  Result<bool> walk_ends(EndCursor& at, Time from, std::size_t most,
+                         const std::function<void(JobPhase)>& visit);
+  Result<bool> walk_labels(LabelCursor& at, std::size_t most,
+                           const std::function<void(std::int64_t label)>& visit);
+  Result<std::string> shared_text(std::int64_t id) { return interner_->content(id); }
+
   Result<Forgotten> find_forgettable(const ForgetQuery& query);
 
  private:
   Reader(Database& database, Interner& interner) : database_(&database), interner_(&interner) {}
 
+  Result<void> prepare_walks();
+  Result<EndedAttempt> ended_attempt(JobId job, std::uint16_t attempt);
   Result<std::string> shared(const Statement& row, int column);
   Result<StoredAttempt> read_attempt() const;
   Result<std::vector<std::string>> present_devices(const LiveJob& job);
@@ -43,6 +57,10 @@ class Reader {
   Statement setting_;
   Statement token_;
   Statement journal_;
+  Statement attempt_ends_;
+  Statement ended_attempt_;
+  Statement job_ends_;
+  Statement labels_;
 };
 
 }  // namespace berth

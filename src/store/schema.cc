@@ -83,8 +83,16 @@ ALTER TABLE jobs ADD COLUMN weight INTEGER;
 
 Result<void> create_version_5(Database& database) { return database.execute(kVersion5); }
 
-constexpr std::array<MigrationStep, 5> kSteps = {
-    create_version_1, create_version_2, create_version_3, create_version_4, create_version_5};
+// With `begun`, so that a walk over what ran at some time need not look at each record.
+constexpr const char* kVersion6 = R"(
+CREATE INDEX attempts_by_end ON attempts(ended, begun) WHERE ended IS NOT NULL;
+)";
+
+Result<void> create_version_6(Database& database) { return database.execute(kVersion6); }
+
+constexpr std::array<MigrationStep, 6> kSteps = {create_version_1, create_version_2,
+                                                 create_version_3, create_version_4,
+                                                 create_version_5, create_version_6};
 
 /// What to do about a file that berth will not touch.
 Failure refuse(const std::string& path, const std::string& problem) {

@@ -164,6 +164,35 @@ Result<void> Store::for_each_live(const std::function<void(const LiveJob&)>& vis
 
 Result<JobRecord> Store::job(JobId id) { return parts_->reader->job(id, true); }
 Result<JobPage> Store::list(const JobQuery& query) { return parts_->reader->list(query); }
+Result<void> Store::scan(const ScanQuery& query,
+                         const std::function<void(const ScannedJob&)>& visit) {
+  return parts_->reader->scan(query, visit);
+}
+Result<bool> Store::walk_attempts(AttemptCursor& at, Time ended_from, Time begun_to,
+                                  std::size_t most,
+                                  const std::function<void(const EndedAttempt&)>& visit) {
+  return parts_->reader->walk_attempts(at, ended_from, begun_to, most, visit);
+}
+Result<bool> Store::walk_ends(EndCursor& at, Time from, std::size_t most,
+                              const std::function<void(JobPhase)>& visit) {
+  return parts_->reader->walk_ends(at, from, most, visit);
+}
+Result<bool> Store::walk_labels(LabelCursor& at, std::size_t most,
+                                const std::function<void(std::int64_t label)>& visit) {
+  return parts_->reader->walk_labels(at, most, visit);
+}
+Result<std::string> Store::shared_text(std::int64_t id) { return parts_->reader->shared_text(id); }
+Result<std::pair<std::string, std::string>> Store::label_text(std::int64_t label) {
+  const Result<std::string> content = shared_text(label);
+  if (!content) {
+    return Failure(content.error());
+  }
+  std::optional<std::pair<std::string, std::string>> decoded = decode_label(*content);
+  if (!decoded) {
+    return fail(ErrorCode::Io, "the record of a label is damaged");
+  }
+  return std::move(*decoded);
+}
 Result<std::optional<std::string>> Store::setting(std::string_view name) {
   return parts_->reader->setting(name);
 }

@@ -88,6 +88,24 @@ class Store {
   Result<JobRecord> job(JobId id);
   Result<JobPage> list(const JobQuery& query);
   const PhaseCounts& counts() const;
+
+  // Walks over many, for a caller who has others to serve meanwhile: some at a time, by numbers or
+  // up to `most` rows, going on where `at` has come to; false when that was all. From within
+  // `visit` the store must not be used, but for shared_text().
+  Result<void> scan(const ScanQuery& query, const std::function<void(const ScannedJob&)>& visit);
+  /// Attempts that ended at `ended_from` or later and began at `begun_to` or before, the newest end
+  /// first.
+  Result<bool> walk_attempts(AttemptCursor& at, Time ended_from, Time begun_to, std::size_t most,
+                             const std::function<void(const EndedAttempt&)>& visit);
+  /// How jobs ended that did so at `from` or later.
+  Result<bool> walk_ends(EndCursor& at, Time from, std::size_t most,
+                         const std::function<void(JobPhase)>& visit);
+  /// Each label of each job, equal ones in a row.
+  Result<bool> walk_labels(LabelCursor& at, std::size_t most,
+                           const std::function<void(std::int64_t label)>& visit);
+  /// What such a number of a walk stands for.
+  Result<std::string> shared_text(std::int64_t id);
+  Result<std::pair<std::string, std::string>> label_text(std::int64_t label);
   Result<std::vector<StoredAttempt>> attempts(JobId job);
 
   // --- settings: what the daemon was told and must still know after a restart

@@ -74,13 +74,18 @@ class Scenario {
       const std::string wanted = line.substr(line.find(words.at(1)) + words[1].size() + 1);
       require(why.find(wanted) != std::string::npos, "the reason is: " + why);
     } else if (verb == "forecast") {
-      const auto starts = scheduler().forecast(policy(), guess_, 100, now_);
-      const auto found = starts.find(id(words.at(1)));
-      const std::string actual =
-          found == starts.end()
-              ? "never"
-              : fmt::format("{:g}s", to_seconds(found->second.time_since_epoch()));
-      require(actual == words.at(2), "it is expected at " + actual);
+      const auto runs = scheduler().forecast(policy(), guess_, 100, now_);
+      const auto found = runs.find(id(words.at(1)));
+      std::string actual = found == runs.end() ? "never" : seconds(found->second.start);
+      if (words.size() > 3 && found != runs.end()) {  // to END on DEVICES
+        std::vector<std::string> devices;
+        for (const DeviceId device : found->second.devices) {
+          devices.push_back(scheduler().devices()[device].spec.name);
+        }
+        actual += fmt::format(" to {} on {}", seconds(found->second.end), fmt::join(devices, ","));
+      }
+      const std::string wanted = fmt::format("{}", fmt::join(words.begin() + 2, words.end(), " "));
+      require(actual == wanted, "it is expected at " + actual);
     } else if (set_up(words)) {
       return;
     } else {
@@ -101,6 +106,10 @@ class Scenario {
     if (!done) {
       throw Mistake{"refused: " + done.error().message};
     }
+  }
+
+  static std::string seconds(Time time) {
+    return time == kNever ? "?" : fmt::format("{:g}s", to_seconds(time.time_since_epoch()));
   }
 
   static void require(bool holds, const std::string& problem) {

@@ -9,6 +9,7 @@ import time
 
 from daemon_case import DEADLINE, DaemonCase
 
+NOBODY = 65534  # a user that is not root
 Event = collections.namedtuple("Event", "id name data")
 
 
@@ -104,6 +105,18 @@ class HttpCase(DaemonCase):
     def unix(self):
         connection = UnixConnection(self.home + "/berth.sock")
         self.addCleanup(connection.close)
+        return connection
+
+    def as_nobody(self):
+        """A connection of another user, which only root can make; to a daemon for everyone."""
+        os.chmod(self.folder, 0o711)
+        os.chmod(self.home, 0o711)
+        connection = self.unix()
+        os.seteuid(NOBODY)
+        try:
+            connection.connect()
+        finally:
+            os.seteuid(0)
         return connection
 
     def tcp(self):

@@ -8,7 +8,6 @@ from mps_case import FAKES
 from openapi import Document, Mismatch
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-NOBODY = 65534
 WRONG = {"string": 5, "integer": "many", "number": "long", "boolean": "yes", "array": "a", "object": []}
 
 
@@ -152,6 +151,28 @@ class Answers(OpenApiCase):
         self.check("GET", "/v1/jobs", 200, "?all=1&descending=1")
         self.check("GET", "/v1/jobs", 400, "?limit=x")
         self.check("GET", "/v1/jobs", 400, "?select=colour=red")
+        self.check("GET", "/v1/jobs/ids", 200, "?all=1&sort=duration&search=x")
+        self.check("GET", "/v1/jobs/ids", 400, "?sort=colour")
+        for path in ("/v1/facets", "/v1/totals", "/v1/devices/history"):
+            self.check("GET", path, 200)
+        self.check("GET", "/v1/totals", 400, "?since=today")
+        self.check("GET", "/v1/jobs/{id}/usage", 200, id=1)
+        self.check("GET", "/v1/jobs/{id}/usage", 400, "?attempt=x", id=1)
+        self.check("GET", "/v1/jobs/{id}/usage", 404, "?attempt=9", id=1)
+        self.check("POST", "/v1/texts/check", 200, body={"format": "lines", "text": "true\n@x=y z\n"})
+        self.check("POST", "/v1/texts/check", 200, body={
+            "format": "sweep", "template": "t {a}", "parameters": ["a 1 2"], "defaults": {"name": "s"},
+            "mode": "shuffled_grid", "seed": 1})
+        text = {"format": "lines", "text": "true", "defaults": {"held": True, "gpus": 0}}
+        self.check("POST", "/v1/texts/submit", 200, body=dict(text, environment_from=2))
+        self.check("POST", "/v1/jobs/kill", 200, "?select=7")
+        self.check("POST", "/v1/texts/submit", 404, body=dict(text, environment_from=99))
+        self.check("POST", "/v1/texts/submit", 409,
+                   body=dict(text, defaults={"after": ["ok:1"]}))
+        for path in ("/v1/texts/check", "/v1/texts/submit"):
+            self.check("POST", path, 400, body={"format": "xml", "text": ""})
+        self.check("GET", "/v1/timeline", 200)
+        self.check("GET", "/v1/timeline", 400, "?limit=x")
 
     def command_jobs(self):
         listener = self.listen()
@@ -171,19 +192,19 @@ class Answers(OpenApiCase):
         self.check("GET", "/v1/wait", 200, "?select=3")
         self.check("POST", "/v1/jobs/rerun", 200, "?select=2")
         self.check("GET", "/v1/wait", 200)
-        self.submit("true", held=True)  # number 7
-        self.check("POST", "/v1/jobs/edit", 400, "?select=7", {"directory": "/"})
+        self.submit("true", held=True)  # number 8
+        self.check("POST", "/v1/jobs/edit", 400, "?select=8", {"directory": "/"})
         for verb in ("kill", "signal", "hold", "release", "pause", "resume", "rerun", "edit"):
             query = {"signal": "&signal=15"}.get(verb, "")
             path = f"/v1/jobs/{verb}"
             self.check("POST", path, 400, "?x=1" + query)
-            self.check("POST", path, 400, "?select=7-5" + query)
+            self.check("POST", path, 400, "?select=8-5" + query)
             self.check("POST", path, 404, "?select=99" + query, {})
             self.check("POST", path, 404, "?select=name=nobody" + query, {})
             if verb not in ("hold", "release"):
-                ended = "?select=7" if verb == "rerun" else "?select=1"
+                ended = "?select=8" if verb == "rerun" else "?select=1"
                 self.check("POST", path, 409, ended + query, {})
-        self.check("POST", "/v1/jobs/signal", 400, "?select=7&signal=99")
+        self.check("POST", "/v1/jobs/signal", 400, "?select=8&signal=99")
         self.check("POST", "/v1/jobs/forget", 400, "?select=1")
         self.check("POST", "/v1/jobs/forget", 400, "?older=soon")
         self.check("POST", "/v1/jobs/forget", 200, "?older=30d")
@@ -218,7 +239,7 @@ class Answers(OpenApiCase):
         self.check("POST", "/v1/daemon/policy", 400, "?policy=srtf")
         self.check("POST", "/v1/whatif", 200, body={"queue": False, "policies": ["fifo", "srtf"]})
         self.check("POST", "/v1/whatif", 400, body={"policies": ["none"]})
-        self.post("/v1/jobs/kill?select=7")
+        self.post("/v1/jobs/kill?select=8")
         self.check("POST", "/v1/whatif", 409, body={})
 
     def only_for_others(self):
@@ -229,19 +250,12 @@ class Answers(OpenApiCase):
         """What only the daemon's own user may do. Only root can be somebody else."""
         if os.getuid() != 0:
             return False
-        os.chmod(self.folder, 0o711)
-        os.chmod(self.home, 0o711)
-        connection = self.unix()
-        os.seteuid(NOBODY)
-        try:
-            connection.connect()
-        finally:
-            os.seteuid(0)
+        connection = self.as_nobody()
         for method, path, status in self.only_for_others():
             if (method, path, status) in self.documented():
                 self.check(method, path, status, "?names=0", connection=connection)
         self.check("GET", "/v1/jobs/{id}/log", 409, id=2, connection=connection)
-        self.check("POST", "/v1/jobs/kill", 409, "?select=7", connection=connection)
+        self.check("POST", "/v1/jobs/kill", 409, "?select=8", connection=connection)
         return True
 
 

@@ -124,7 +124,7 @@ TEST(Live, EveryPolicyTakesUpRunningJobs) {
     EXPECT_TRUE(scheduler.step(begun).empty()) << name;
     const auto starts = scheduler.forecast(std::move(*make_policy(name, options)),
                                            std::chrono::hours(1), 10, begun);
-    EXPECT_EQ(starts.at(JobId{2}), Time(std::chrono::seconds(15))) << name;
+    EXPECT_EQ(starts.at(JobId{2}).start, Time(std::chrono::seconds(15))) << name;
     const Time end(std::chrono::seconds(15));
     scheduler.apply(JobExited{JobId{1}}, end);
     const std::vector<Action> actions = scheduler.step(end);

@@ -79,7 +79,7 @@ TEST_F(RefusalTest, ANewerVersion) {
   EXPECT_OK(Database::open(path_)->execute("PRAGMA user_version = 7"));
   std::filesystem::remove(path_ + "-wal");
   const std::string message = refused();
-  expect_part(message, "format 7; this berth knows up to 5");
+  expect_part(message, "format 7; this berth knows up to 6");
   expect_part(message, "upgrade berth");
 }
 
@@ -203,11 +203,11 @@ TEST_F(RefusalTest, OlderVersionsAreBroughtUpToDate) {
     Result<Database> database = open_database(path_, steps);
     ASSERT_TRUE(database) << database.error().message;
     EXPECT_EQ(*database->number("SELECT count(*) FROM jobs WHERE colour = 'red'"), 300);
-    EXPECT_EQ(*database->number("PRAGMA user_version"), 6);
+    EXPECT_EQ(*database->number("PRAGMA user_version"), 7);
     // Already in the header, should the machine stop now.
-    EXPECT_EQ(contents(path_).substr(60, 4), std::string("\0\0\0\6", 4));
+    EXPECT_EQ(contents(path_).substr(60, 4), std::string("\0\0\0\7", 4));
   }
-  expect_part(refused(), "format 6; this berth knows up to 5");
+  expect_part(refused(), "format 7; this berth knows up to 6");
 }
 
 TEST_F(RefusalTest, AStepThatFailsChangesNothing) {

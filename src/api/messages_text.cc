@@ -1,0 +1,231 @@
+#include "api/messages_text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "api/messages_json.h"
+
+namespace berth {
+namespace {
+
+/// JSON's numbers are exact up to here.
+constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;
+
+constexpr std::array<std::string_view, 4> kFormats = {"lines", "peasy", "sweep", "csv"};
+
+Failure wrong(std::string_view key, std::string_view wanted) {
+  return fail(ErrorCode::Usage, fmt::format("{} must be {}", key, wanted));
+}
+
+Result<std::string> text_in(const Json& json, std::string_view key) {
+  if (!json.is_string() || json.get_ref<const std::string&>().find('\0') != std::string::npos) {
+    return wrong(key, "a text");
+  }
+  return json.get<std::string>();
+}
+
+Result<std::uint64_t> number_in(const Json& json, std::string_view key) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMostExact) {
+    return wrong(key, "a whole number from 0 to 2^53");
+  }
+  return json.get<std::uint64_t>();
+}
+
+Result<std::vector<std::string>> texts_in(const Json& json, std::string_view key) {
+  if (!json.is_array()) {
+    return wrong(key, "a list of texts");
+  }
+  std::vector<std::string> texts;
+  for (const Json& item : json) {
+    Result<std::string> text = text_in(item, key);
+    if (!text) {
+      return wrong(key, "a list of texts");
+    }
+    texts.push_back(std::move(*text));
+  }
+  return texts;
+}
+
+/// The words of `lr 0.1 "two words"`; a list is words already.
+Result<std::vector<std::string>> words_in(const Json& json, std::string_view key) {
+  if (json.is_array()) {
+    return texts_in(json, key);
+  }
+  const Result<std::string> text = text_in(json, key);
+  if (!text) {
+    return wrong(key, "a list of texts, or of lists of words");
+  }
+  std::vector<std::string> words;
+  bool inside = false;
+  char quote = 0;
+  for (const char c : *text) {
+    if (quote != 0 ? c == quote : c == '\'' || c == '"') {
+      quote = quote != 0 ? '\0' : c;
+    } else if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      inside = false;
+      continue;
+    } else {
+      if (!inside) {
+        words.emplace_back();
+      }
+      inside = true;
+      words.back() += c;
+      continue;
+    }
+    if (!inside) {
+      words.emplace_back();  // it may be empty
+    }
+    inside = true;
+  }
+  if (quote != 0) {
+    return wrong(key, "closed where it opens a quote");
+  }
+  return words;
+}
+
+Result<std::vector<std::vector<std::string>>> word_lists(const Json& json, std::string_view key) {
+  if (!json.is_array()) {
+    return wrong(key, "a list of texts, or of lists of words");
+  }
+  std::vector<std::vector<std::string>> lists;
+  for (const Json& item : json) {
+    Result<std::vector<std::string>> words = words_in(item, key);
+    if (!words) {
+      return Failure(words.error());
+    }
+    lists.push_back(std::move(*words));
+  }
+  return lists;
+}
+
+template <class Out, class T>
+Result<void> set(Out& out, Result<T> read) {
+  if (!read) {
+    return Failure(read.error());
+  }
+  out = std::move(*read);
+  return {};
+}
+
+Result<void> read_field(const std::string& key, const Json& json, TextRequest& out) {
+  if (key == "format") {
+    for (std::size_t i = 0; i < kFormats.size(); ++i) {
+      if (json == kFormats[i]) {
+        out.format = static_cast<TextRequest::Format>(i);
+        return {};
+      }
+    }
+    return wrong(key, fmt::format("one of {}", fmt::join(kFormats, ", ")));
+  }
+  if (key == "defaults") {
+    return read_description(json, out.defaults);
+  }
+  if (key == "environment_from") {
+    return set(out.environment_from, read_environment_from(json));
+  }
+  if (key == "text") {
+    return set(out.text, text_in(json, key));
+  }
+  if (key == "token") {
+    return set(out.token, text_in(json, key));
+  }
+  if (key == "template") {
+    return set(out.command, text_in(json, key));
+  }
+  if (key == "parameters") {
+    return set(out.parameters, word_lists(json, key));
+  }
+  if (key == "zip") {
+    return set(out.zips, word_lists(json, key));
+  }
+  if (key == "where") {
+    return set(out.where, texts_in(json, key));
+  }
+  if (key == "mode") {
+    return set(out.mode, text_in(json, key));
+  }
+  if (key == "n_samples") {
+    return set(out.n_samples, number_in(json, key));
+  }
+  if (key == "seed") {
+    return set(out.seed, number_in(json, key));
+  }
+  if (key == "allow_unused") {
+    out.allow_unused = json.is_boolean() && json.get<bool>();
+    return json.is_boolean() ? Result<void>{} : wrong(key, "true or false");
+  }
+  if (key == "header") {
+    if (json.is_null()) {
+      out.header = std::nullopt;
+      return {};
+    }
+    return set(out.header, number_in(json, key));
+  }
+  return fail(ErrorCode::Usage, fmt::format("a text has no field '{}'", key));
+}
+
+}  // namespace
+
+Result<JobId> read_environment_from(const Json& json) {
+  if (json == "daemon") {
+    return JobId{0};
+  }
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() == 0) {
+    return wrong("environment_from", "\"daemon\", or the number of a job");
+  }
+  return JobId{json.get<std::uint64_t>()};
+}
+
+Result<TextRequest> parse_text_request(std::string_view text) {
+  const Result<Json> json = parse_object(text);
+  if (!json) {
+    return Failure(json.error());
+  }
+  TextRequest request;
+  if (!json->contains("format")) {
+    return wrong("format", fmt::format("one of {}", fmt::join(kFormats, ", ")));
+  }
+  for (const auto& [key, value] : json->items()) {
+    if (const Result<void> read = read_field(key, value, request); !read) {
+      return fail(read.error().code,
+                  key == "defaults" ? "defaults: " + read.error().message : read.error().message);
+    }
+  }
+  return request;
+}
+
+std::string to_json(const TextReply& reply) {
+  Json json;
+  json["version"] = 1;
+  json["count"] = reply.count;
+  json["jobs"] = Json::array();
+  for (const JobDescription* job : reply.jobs) {
+    const Needs& needs = job->spec.needs;
+    json["jobs"].push_back({{"name", job->name},
+                            {"project", job->project},
+                            {"command", job->command},
+                            {"directory", job->directory},
+                            {"gpus", needs.gpus},
+                            {"mem", needs.memory > Bytes{} ? Json(needs.memory.count) : Json()},
+                            {"priority", job->spec.priority},
+                            {"output", job->output},
+                            {"parameters", Json(job->parameters)}});
+  }
+  json["problems"] = Json::array();
+  for (const TextReply::Problem& problem : reply.problems) {
+    Json item = Json::object();
+    if (problem.line > 0) {
+      item["line"] = problem.line;
+      item["column"] = problem.column;
+    }
+    item["message"] = problem.message;
+    json["problems"].push_back(std::move(item));
+  }
+  if (reply.seed) {
+    json["seed"] = *reply.seed;
+  }
+  return text_of(json);
+}
+
+}  // namespace berth

@@ -1,0 +1,16 @@
+// What of an environment may be shown. A page is seen by whoever stands behind its user.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth {
+
+inline constexpr std::string_view kMasked = "********";
+
+/// "NAME=value" with the value masked where the name, or the value itself, looks like a secret.
+std::string mask_secret(const std::string& variable);
+std::vector<std::string> mask_secrets(const std::vector<std::string>& environment);
+
+}  // namespace berth

@@ -1,0 +1,184 @@
+// Many jobs as one text. A thread reads it, so that a text of any length holds up nobody; the loop
+// then says what it thinks of the jobs, and takes them in.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <limits>
+#include <random>
+#include <span>
+
+#include "api/messages_text.h"
+#include "daemon/daemon.h"
+#include "daemon/replies.h"
+#include "spec/sweep_file.h"
+#include "texts/text_jobs.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kShown = 100;
+constexpr std::size_t kProblemsTold = 20;
+
+/// Short enough for JSON's numbers.
+std::uint64_t fresh_seed() { return std::random_device()(); }
+
+/// All parameters are looked at, also when one of them is wrong.
+SweepSpec sweep_of(const TextRequest& request, TextJobs& result) {
+  SweepSpec over;
+  over.command = request.command;
+  for (std::size_t i = 0; i < request.parameters.size(); ++i) {
+    const std::vector<std::string_view> words(request.parameters[i].begin(),
+                                              request.parameters[i].end());
+    Result<std::vector<Param>> params =
+        words.empty() ? Result<std::vector<Param>>(fail(ErrorCode::Usage, "it is empty"))
+                      : parse_param_words(words, LoneValue::MayBeRange);
+    if (!params) {
+      result.complain(0, 0, fmt::format("parameter {}: {}", i + 1, params.error().message));
+      continue;
+    }
+    std::move(params->begin(), params->end(), std::back_inserter(over.params));
+  }
+  over.zips = request.zips;
+  over.where = request.where;
+  over.n_samples = request.n_samples;
+  over.allow_unused = request.allow_unused;
+  if (!request.mode.empty()) {
+    if (const Result<SweepOrder> order = parse_sweep_order(request.mode)) {
+      over.order = *order;
+    } else {
+      result.complain(0, 0, order.error().message);
+    }
+  }
+  if (request.text.empty()) {
+    return over;
+  }
+  Result<SweepSpec> file = parse_sweep_file(request.text, "the text");
+  if (!file) {
+    result.complain(0, 0, file.error().message);
+    return over;
+  }
+  return override_sweep(std::move(*file), std::move(over));
+}
+
+/// `seed` is set where the sweep depends on it.
+TextJobs read_sweep(const TextRequest& request, std::size_t keep,
+                    std::optional<std::uint64_t>& seed) {
+  TextJobs result;
+  SweepSpec spec = sweep_of(request, result);
+  if (!result.problems.empty()) {
+    return result;
+  }
+  const std::uint64_t chosen = request.seed ? *request.seed : spec.seed ? *spec.seed : fresh_seed();
+  const Result<Sweep> sweep = Sweep::make(spec);
+  if (sweep && sweep->is_random()) {
+    seed = chosen;
+  }
+  return read_sweep_jobs(std::move(spec), chosen, request.defaults, keep);
+}
+
+}  // namespace
+
+/// What a text has become.
+struct Daemon::ReadText {
+  TextRequest request;
+  TextJobs jobs;
+  std::optional<std::uint64_t> seed;
+};
+
+void Daemon::texts(Asked asked) {
+  const uid_t user = user_of(asked.request.peer);
+  if (user != ::getuid() && ::getuid() != 0) {
+    return answer(std::move(asked.reply), failed(jobs_of_others()));
+  }
+  const bool check_only = asked.verb == "check";
+  TaskFormat csv;
+  csv.folder = home_of(user);
+  // What a user may not see is not told by whether its name is a mistake.
+  csv.files_must_exist = user == ::getuid();
+  const auto held = std::make_shared<Asked>(std::move(asked));
+  worker_.run([this, held, user, check_only, csv]() mutable {
+    Result<TextRequest> request = parse_text_request(held->request.body);
+    if (!request) {
+      return loop_.post(
+          [this, held, error = request.error()] { answer(std::move(held->reply), failed(error)); });
+    }
+    std::string().swap(held->request.body);
+    auto read = std::make_shared<ReadText>();
+    read->request = std::move(*request);
+    JobDescription& defaults = read->request.defaults;
+    const std::string& text = read->request.text;
+    defaults.directory = defaults.directory.empty() ? csv.folder : defaults.directory;
+    csv.header = read->request.header;
+    const std::size_t keep = check_only ? kShown : std::numeric_limits<std::size_t>::max();
+    switch (read->request.format) {
+      case TextRequest::Format::Lines:
+        read->jobs = read_line_jobs(text, defaults, keep);
+        break;
+      case TextRequest::Format::Peasy:
+        read->jobs = read_peasy_jobs(text, defaults, keep);
+        break;
+      case TextRequest::Format::Sweep:
+        read->jobs = read_sweep(read->request, keep, read->seed);
+        break;
+      case TextRequest::Format::Csv:
+        read->jobs = read_task_jobs(text, csv, defaults, keep);
+        break;
+    }
+    if (read->jobs.count == 0 && read->jobs.problems.empty()) {
+      read->jobs.complain(0, 0, "the text holds no jobs");
+    }
+    loop_.post([this, held, read, user, check_only] {
+      answer(std::move(held->reply),
+             check_only ? checked_text(*read, user) : submitted_text(*read, held->request.peer));
+    });
+  });
+}
+
+/// What the text itself does not tell: whether such jobs can run here.
+HttpResponse Daemon::checked_text(ReadText& read, uid_t user) {
+  TextJobs& jobs = read.jobs;
+  TextReply reply;
+  reply.count = jobs.count;
+  reply.seed = read.seed;
+  for (std::size_t i = 0; i < jobs.jobs.size(); ++i) {
+    reply.jobs.push_back(&jobs.jobs[i].description);
+    SubmittedJob job = jobs.jobs[i];
+    if (const Result<void> checked = check_job(job, user); !checked) {
+      jobs.complain(jobs.lines[i], 1, checked.error().message);
+    }
+  }
+  for (const auto& [needs, line] : jobs.other_needs) {
+    JobSpec spec;
+    spec.needs = needs;
+    Result<void> checked = settle_mps(spec.needs, user);
+    checked = checked ? scheduler_->check_submission(spec) : checked;
+    if (!checked) {
+      jobs.complain(line, 1, checked.error().message);
+    }
+  }
+  for (TextProblem& problem : jobs.problems) {
+    reply.problems.push_back({problem.line, problem.column, std::move(problem.message)});
+  }
+  return json(to_json(reply));
+}
+
+HttpResponse Daemon::submitted_text(ReadText& read, const Peer& peer) {
+  if (!read.jobs.problems.empty()) {
+    std::string text = "nothing was queued:";
+    for (std::size_t i = 0; i < std::min(read.jobs.problems.size(), kProblemsTold); ++i) {
+      const TextProblem& problem = read.jobs.problems[i];
+      text += problem.line == 0 ? fmt::format("\n  {}", problem.message)
+                                : fmt::format("\n  line {}, column {}: {}", problem.line,
+                                              problem.column, problem.message);
+    }
+    return failed({ErrorCode::Usage, text});
+  }
+  SubmitRequest submission;
+  submission.token = std::move(read.request.token);
+  submission.defaults = std::move(read.request.defaults);
+  submission.environment_from = read.request.environment_from;
+  submission.jobs = std::move(read.jobs.jobs);
+  return take_in(std::move(submission), peer);
+}
+
+}  // namespace berth

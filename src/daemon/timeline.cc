@@ -1,0 +1,159 @@
+// GET /v1/timeline: which job had, has or is expected to have which devices.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "daemon/daemon.h"
+#include "daemon/replies.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 200;
+constexpr std::int64_t kMostSpans = 20'000;
+
+std::string device_list(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) {
+    quoted.push_back(quote(name));
+  }
+  return fmt::format("[{}]", fmt::join(quoted, ","));
+}
+
+}  // namespace
+
+struct Daemon::TimeSpans {
+  Time from{};
+  Time to{};
+  std::size_t limit = 0;
+  bool truncated = false;
+  AttemptCursor cursor;
+  std::map<std::int64_t, std::string> texts;  // of projects and sweeps, as JSON
+  std::vector<std::string> spans;
+  Reply reply;
+
+  struct Span {
+    JobId job;
+    int attempt = 0;
+    std::string name;
+    std::string project;  // as JSON
+    std::string sweep;    // likewise
+    uid_t user = 0;
+    std::vector<std::string> devices;
+    Time from{};
+    Time to = kNever;  // kNever: nobody can tell
+    std::string_view state;
+  };
+
+  void add(const Span& span) {
+    if (span.from > to || span.to < from) {
+      return;
+    }
+    if (spans.size() == limit) {
+      truncated = true;
+      return;
+    }
+    spans.push_back(fmt::format(
+        R"({{"job":{},"attempt":{},"name":{},"project":{},"sweep":{},"user":{},"gpus":{},"from":{:.3f},"to":{},"state":"{}"}})",
+        span.job.value, span.attempt, quote(span.name), span.project, span.sweep, span.user,
+        device_list(span.devices), seconds(span.from),
+        span.to == kNever ? "null" : fmt::format("{:.3f}", seconds(span.to)), span.state));
+  }
+};
+
+void Daemon::timeline(Asked asked) {
+  const Result<Time> from = time_parameter(asked.request, "from", Time{});
+  const Result<Time> to = time_parameter(asked.request, "to", kNever);
+  const Result<std::int64_t> limit =
+      parse_integer(asked.request.parameter("limit").value_or("5000"), "limit");
+  if (!from || !to || !limit) {
+    return answer(std::move(asked.reply), failed(!from ? from.error()
+                                                 : !to ? to.error()
+                                                       : limit.error()));
+  }
+  auto spans = std::make_shared<TimeSpans>();
+  spans->from = *from;
+  spans->to = *to;
+  spans->limit = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostSpans));
+  spans->reply = std::move(asked.reply);
+  // The present first: whatever does not fit, that is there.
+  add_present_spans(*spans);
+  add_expected_spans(*spans);
+  in_pieces([this, spans] {
+    const Result<bool> more = store_->walk_attempts(
+        spans->cursor, spans->from, spans->to, kRowsAtOnce, [&](const EndedAttempt& each) {
+          const StoredAttempt& attempt = each.attempt;
+          const Time start = attempt.started == kNever ? attempt.begun : attempt.started;
+          spans->add({attempt.job, attempt.attempt, each.name, shared_json(*spans, each.project),
+                      shared_json(*spans, each.sweep), each.user, attempt.devices, start,
+                      std::max(start, attempt.ending->ended),
+                      outcome_name(attempt.ending->outcome)});
+        });
+    if (more && *more && !spans->truncated) {
+      return true;
+    }
+    answer(std::move(spans->reply),
+           more ? json(fmt::format(R"({{"version":1,"now":{:.3f},"truncated":{},"spans":[{}]}})",
+                                   seconds(now()), spans->truncated, fmt::join(spans->spans, ",")))
+                : failed(more.error()));
+    return false;
+  });
+}
+
+const std::string& Daemon::shared_json(TimeSpans& spans, std::int64_t text) {
+  const auto [known, is_new] = spans.texts.try_emplace(text, R"("")");
+  if (is_new && text != 0) {
+    if (const Result<std::string> content = store_->shared_text(text)) {
+      known->second = quote(*content);
+    }
+  }
+  return known->second;
+}
+
+void Daemon::add_present_spans(TimeSpans& spans) {
+  const Time at = now();
+  for (const JobId id : scheduler_->running()) {
+    const Result<JobRecord> record = store_->job(id);
+    const auto active = active_.find(id);
+    if (!record || active == active_.end()) {
+      continue;
+    }
+    const auto* starting = std::get_if<Starting>(&scheduler_->find(id)->state);
+    const Time end = expected_end(id);
+    const JobDescription& job = record->description;
+    // Overdue, it is expected to end at any moment.
+    spans.add({id, record->attempt, job.name, quote(job.project), quote(job.sweep), job.user,
+               names_of(active->second.devices),
+               starting != nullptr ? starting->since : record->started,
+               end == kNever ? kNever : std::max(end, at), phase_name(record->phase)});
+  }
+}
+
+void Daemon::add_expected_spans(TimeSpans& spans) {
+  refresh_forecast();
+  const Time at = now();
+  for (const auto& [id, run] : forecast_) {
+    const Time start = std::max(run.start, at);
+    const Result<JobRecord> record =
+        start <= spans.to ? store_->job(id) : fail(ErrorCode::NotFound, "");
+    // The forecast may be a little older than the queue.
+    if (!record || record->phase != JobPhase::Queued) {
+      continue;
+    }
+    const JobDescription& job = record->description;
+    spans.add({id, record->attempt + 1, job.name, quote(job.project), quote(job.sweep), job.user,
+               names_of(run.devices), start, run.end == kNever ? kNever : std::max(run.end, start),
+               "expected"});
+  }
+}
+
+std::vector<std::string> Daemon::names_of(const std::vector<DeviceId>& devices) const {
+  std::vector<std::string> names;
+  for (const DeviceId device : devices) {
+    names.push_back(devices_.list()[device.value].spec.name);
+  }
+  return names;
+}
+
+}  // namespace berth

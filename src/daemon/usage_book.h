@@ -1,0 +1,44 @@
+// UsageBook: the UsageLogs of the attempts that run, and of those that ran, each in a small file. A
+// file is written when its attempt ends and once a minute before: a crash loses a minute at most.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/ids.h"
+#include "daemon/usage_log.h"
+
+namespace berth {
+
+class UsageBook {
+ public:
+  using Attempt = std::pair<JobId, std::uint16_t>;
+
+  /// Files are kept in this folder, which need not be there yet.
+  void open(std::string folder) { folder_ = std::move(folder); }
+
+  /// Of a running attempt, which goes on where an earlier daemon left it.
+  void add(Attempt attempt, const std::vector<std::string>& devices, Time at,
+           const std::vector<UsageLog::Reading>& readings);
+  /// It has ended.
+  void end(Attempt attempt);
+  /// Nothing where nothing was seen.
+  std::optional<UsageLog> find(Attempt attempt) const;
+  void remove(Attempt attempt);
+
+ private:
+  struct Open {
+    UsageLog log;
+    Time saved{};
+  };
+
+  std::string path(Attempt attempt) const;
+  std::optional<UsageLog> load(Attempt attempt) const;
+  void save(Attempt attempt, const UsageLog& log) const;
+
+  std::string folder_;
+  std::map<Attempt, Open> open_;
+};
+
+}  // namespace berth

@@ -1,0 +1,27 @@
+// The batch format of GPUPeasy: each job is `NAME;;OUTFILE;;COMMAND;;;`, over as many lines as one
+// likes. Blanks around the parts do not count; a command may have several lines, but no `;;`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/job_line.h"
+
+namespace berth {
+
+struct PeasyJob {
+  std::size_t line = 0;  // where it starts, from 1
+  std::string name;
+  std::string output;  // empty: not said
+  std::string command;
+};
+
+struct PeasyText {
+  std::vector<PeasyJob> jobs;
+  std::vector<LineError> problems;  // all of them; such jobs are left out
+};
+
+PeasyText parse_peasy(std::string_view text);
+
+}  // namespace berth

@@ -1,0 +1,207 @@
+#include "texts/text_jobs.h"
+
+#include <fmt/format.h>
+
+#include "spec/peasy.h"
+
+namespace berth {
+namespace {
+
+/// The defaults, without what all jobs of a submission have in common.
+SubmittedJob blank_job(const JobDescription& defaults) {
+  SubmittedJob job{defaults, 1, {}};
+  job.description.environment.clear();
+  return job;
+}
+
+/// A path is taken as it is, not as a pattern.
+std::string plain_path(std::string_view path) {
+  std::string pattern;
+  for (const char c : path) {
+    pattern += c == '%' ? "%%" : std::string(1, c);
+  }
+  return pattern;
+}
+
+}  // namespace
+
+void TextJobs::add(SubmittedJob job, std::size_t line, std::size_t keep) {
+  ++count;
+  if (jobs.size() < keep) {
+    jobs.push_back(std::move(job));
+    lines.push_back(line);
+  } else {
+    other_needs.try_emplace(job.description.spec.needs, line);
+  }
+}
+
+void TextJobs::complain(std::size_t line, std::size_t column, std::string message) {
+  if (problems.size() < kMostProblems) {
+    problems.push_back({line, column, std::move(message)});
+  }
+}
+
+Result<LocalDependency> LineJobs::find(const AfterName& after) const {
+  if (const auto named = positions_.find(after.job); named != positions_.end()) {
+    return LocalDependency{named->second, after.when};
+  }
+  const Result<std::int64_t> number = parse_integer(after.job, "@after");
+  if (!number || *number < 1 || static_cast<std::size_t>(*number) > count_) {
+    return fail(ErrorCode::Usage, fmt::format("there is no earlier job '{}' to follow", after.job));
+  }
+  return LocalDependency{static_cast<std::size_t>(*number) - 1, after.when};
+}
+
+Result<SubmittedJob> LineJobs::add(JobLine line) {
+  SubmittedJob job = blank_job(defaults_);
+  job.description.command = std::move(line.command);
+  const LineOptions& options = line.options;
+  JobSpec& spec = job.description.spec;
+  job.description.name = options.name.value_or(defaults_.name);
+  job.description.project = options.project.value_or(defaults_.project);
+  spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
+  if (options.claim) {
+    spec.needs.set(*options.claim);
+  }
+  spec.needs.share = options.share.value_or(spec.needs.share);
+  set_mps(spec.needs, options);
+  spec.priority = options.priority.value_or(spec.priority);
+  spec.weight = options.weight.value_or(spec.weight);
+  spec.limit = options.timeout.value_or(spec.limit);
+  spec.retry.most = options.retries.value_or(spec.retry.most);
+  for (const AfterName& after : options.after) {
+    const Result<LocalDependency> follows = find(after);
+    if (!follows) {
+      return Failure(follows.error());
+    }
+    job.follows.push_back(*follows);
+  }
+  if (options.name) {
+    positions_[*options.name] = count_;
+  }
+  ++count_;
+  return job;
+}
+
+TextJobs read_line_jobs(std::string_view text, const JobDescription& defaults, std::size_t keep) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  TextJobs result;
+  LineJobs lines(defaults);
+  JobReader reader(JobReader::Separator::Newline);
+  while (!text.empty()) {
+    reader.feed(text.substr(0, kPiece));
+    text.remove_prefix(std::min(text.size(), kPiece));
+    if (text.empty()) {
+      reader.finish();
+    }
+    while (auto item = reader.next()) {
+      if (!*item) {
+        const LineError& error = item->error();
+        result.complain(error.line, error.column, error.message);
+        continue;
+      }
+      const std::size_t line = (*item)->line;
+      Result<SubmittedJob> job = lines.add(std::move(**item));
+      if (job) {
+        result.add(std::move(*job), line, keep);
+      } else {
+        result.complain(line, 1, job.error().message);
+      }
+    }
+  }
+  return result;
+}
+
+TextJobs read_peasy_jobs(std::string_view text, const JobDescription& defaults, std::size_t keep) {
+  PeasyText read = parse_peasy(text);
+  TextJobs result;
+  for (PeasyJob& each : read.jobs) {
+    SubmittedJob job = blank_job(defaults);
+    job.description.name = each.name.empty() ? defaults.name : std::move(each.name);
+    job.description.output = each.output.empty() ? defaults.output : plain_path(each.output);
+    job.description.command = std::move(each.command);
+    result.add(std::move(job), each.line, keep);
+  }
+  for (LineError& problem : read.problems) {
+    result.complain(problem.line, problem.column, std::move(problem.message));
+  }
+  return result;
+}
+
+SubmittedJob job_of(const Task& task, std::uint64_t id, const JobDescription& defaults) {
+  SubmittedJob job = blank_job(defaults);
+  job.description.command = task.command(task.epochs, id);
+  job.description.directory = task.directory;
+  job.description.name = fmt::format("task-{}", id);
+  job.description.spec.priority = task.priority;
+  return job;
+}
+
+TextJobs read_task_jobs(std::string_view text, const TaskFormat& format,
+                        const JobDescription& defaults, std::size_t keep) {
+  TaskList read = parse_tasks(text, format);
+  TextJobs result;
+  for (const Task& task : read.tasks) {
+    result.add(job_of(task, result.count + 1, defaults), task.line, keep);
+  }
+  for (LineError& problem : read.problems) {
+    result.complain(problem.line, problem.column, std::move(problem.message));
+  }
+  return result;
+}
+
+TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescription& defaults,
+                         std::size_t keep) {
+  // More than can be queued, so that a preview ends.
+  constexpr std::uint64_t kMostTries = 20'000'000;
+  TextJobs result;
+  const std::string& name = defaults.sweep.empty() ? defaults.name : defaults.sweep;
+  if (name.empty()) {
+    result.complain(0, 0, "a sweep needs a name to be found by");
+  }
+  if (!spec.command || spec.command->empty()) {
+    result.complain(0, 0, "a sweep needs a template, such as train.py --lr {lr}");
+    return result;
+  }
+  spec.most_tries = kMostTries;
+  const Result<Sweep> sweep = Sweep::make(std::move(spec));
+  if (!sweep) {
+    result.complain(0, 0, sweep.error().message);
+    return result;
+  }
+  SubmittedJob blank = blank_job(defaults);
+  blank.description.sweep = name;
+  const std::optional<std::uint64_t> count = sweep->count();
+  SweepCursor cursor(*sweep, seed);
+  while (cursor.next()) {
+    if (result.jobs.size() == keep) {
+      ++result.count;
+      if (count) {
+        break;  // known without looking
+      }
+      continue;
+    }
+    SubmittedJob job = blank;
+    job.description.command = cursor.command();
+    for (std::size_t i = 0; i < sweep->params().size(); ++i) {
+      job.description.parameters[sweep->params()[i].name()] = cursor.values()[i].text;
+    }
+    result.add(std::move(job), 0, keep);
+  }
+  result.count = count.value_or(result.count);
+  if (cursor.gave_up()) {
+    result.complain(0, 0,
+                    fmt::format("gave up after {} points: too few satisfy the constraints, or "
+                                "there are too many to count",
+                                result.count));
+  } else if (result.count > kMostInArray) {
+    result.complain(
+        0, 0,
+        fmt::format("the sweep has more points than can be queued at once ({})", kMostInArray));
+  } else if (result.count == 0) {
+    result.complain(0, 0, "the sweep has no points");
+  }
+  return result;
+}
+
+}  // namespace berth

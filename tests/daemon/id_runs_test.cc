@@ -1,0 +1,39 @@
+// Numbers as runs.
+#include "daemon/id_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace berth {
+namespace {
+
+struct RunsCase {
+  const char* name;
+  std::vector<std::uint64_t> numbers;
+  const char* text;
+};
+
+class Runs : public ::testing::TestWithParam<RunsCase> {};
+
+TEST_P(Runs, AreAsShortAsTheyCanBe) {
+  IdRuns runs;
+  for (const std::uint64_t number : GetParam().numbers) {
+    runs.add(JobId{number});
+  }
+  EXPECT_EQ(runs.count(), GetParam().numbers.size());
+  EXPECT_EQ(runs.take(), GetParam().text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Daemon, Runs,
+    ::testing::Values(RunsCase{"none", {}, "[]"}, RunsCase{"one", {7}, "[[7,1,0]]"},
+                      RunsCase{"up", {1, 2, 3}, "[[1,3,1]]"},
+                      RunsCase{"down", {3, 2, 1}, "[[3,3,-1]]"},
+                      RunsCase{"turns", {1, 2, 1, 2}, "[[1,2,1],[1,2,1]]"},
+                      RunsCase{"gaps", {1, 3, 4, 9}, "[[1,1,0],[3,2,1],[9,1,0]]"},
+                      RunsCase{"again", {5, 5}, "[[5,1,0],[5,1,0]]"}),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace berth
