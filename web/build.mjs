@@ -20,10 +20,7 @@ let bundle;
 try {
   bundle = await build({
     absWorkingDir: here,
-    entryPoints: [
-      { in: "src/main.tsx", out: "app" },
-      { in: "src/app.css", out: "app" }, // imports the styles of libraries, so scripts import none
-    ],
+    entryPoints: [{ in: "src/main.tsx", out: "app" }], // app.js and, of what it imports, app.css
     outdir: "out",
     write: false,
     bundle: true,

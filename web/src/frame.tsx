@@ -1,0 +1,111 @@
+// What stands around every page: the way about, and whether what is seen is fresh.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { signOut } from "./api";
+import { connection, status } from "./live";
+import { count } from "./format";
+import { page } from "./router";
+import { choice, chooseTheme } from "./theme";
+import { waitingStates, runningStates } from "./types";
+
+const places = [
+  { path: "", name: "Overview" },
+  { path: "jobs", name: "Jobs" },
+  { path: "add", name: "Add jobs" },
+  { path: "timeline", name: "Timeline" },
+  { path: "sweeps", name: "Sweeps" },
+  { path: "whatif", name: "What if" },
+  { path: "devices", name: "Devices" },
+];
+
+const connectionWords = { connecting: "connecting …", live: "live", lost: "no connection" };
+
+function Tally({ path }: { path: string }) {
+  const jobs = status.value?.jobs;
+  if (path !== "jobs" || !jobs) {
+    return null;
+  }
+  const sum = [...waitingStates, ...runningStates].reduce((total, state) => total + jobs[state], 0);
+  return (
+    <span class="tally">
+      {count(sum)}
+      <span class="hidden-text"> not ended</span>
+    </span>
+  );
+}
+
+function Foot() {
+  const told = status.value;
+  return (
+    <div class="side-foot">
+      <div class="connection" role="status">
+        <span class={`dot ${connection.value}`} />
+        <span>{connectionWords[connection.value]}</span>
+      </div>
+      {told && (
+        <div class="wide cut" title={told.home}>
+          {told.user ? `${told.user} on ${told.hostname}` : told.home}
+        </div>
+      )}
+      <label class="wide">
+        <span class="hidden-text">Colours</span>
+        <select
+          value={choice.value}
+          onChange={(event) => chooseTheme(event.currentTarget.value as typeof choice.value)}
+        >
+          <option value="system">As the system</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
+      <button type="button" class="button compact wide" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </div>
+  );
+}
+
+export function Frame({ children }: { children: ComponentChildren }) {
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the names of the pages scroll: the one that is shown is in sight.
+  useEffect(() => {
+    const item = nav.current!.querySelector<HTMLElement>("[aria-current]");
+    if (item) {
+      nav.current!.scrollLeft = item.offsetLeft - (nav.current!.clientWidth - item.offsetWidth) / 2;
+    }
+  }, [page.value]);
+  return (
+    <div class="frame">
+      <a class="skip" href="#main" onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("main")!.focus();
+      }}>
+        To the content
+      </a>
+      <header class="side">
+        <a class="brand" href="#/">
+          <img src="/favicon.svg" alt="" />
+          <span>berth</span>
+          <span class="hidden-text">overview</span>
+        </a>
+        <nav class="nav" aria-label="Pages" ref={nav}>
+          {places.map((place) => (
+            <a key={place.path} href={`#/${place.path}`} aria-current={page.value === place.path ? "page" : undefined}>
+              {place.name}
+              <Tally path={place.path} />
+            </a>
+          ))}
+        </nav>
+        <Foot />
+      </header>
+      <main class="main" id="main" tabIndex={-1}>
+        {status.value?.paused && (
+          <p class="notice" role="status">
+            The scheduler is paused: nothing starts. <a href="#/devices">Devices and scheduler</a>
+          </p>
+        )}
+        {children}
+      </main>
+    </div>
+  );
+}

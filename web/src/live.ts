@@ -1,0 +1,239 @@
+// What is known of the daemon and kept fresh by its events. One stream per tab; a hidden tab lets
+// its stream go (browsers allow six connections to a server) and catches up when it is seen again.
+import { batch, effect, signal } from "@preact/signals";
+import { get, readEvents, signedIn, ApiError, type ServerEvent } from "./api";
+import type { Device, DeviceHistory, DeviceList, Job, Status } from "./types";
+
+export type Connection = "connecting" | "live" | "lost";
+
+export const connection = signal<Connection>("connecting");
+export const status = signal<Status | null>(null);
+export const devices = signal<Device[]>([]);
+export const sources = signal<string[]>([]);
+/// The last ten minutes of each device, by name.
+export const histories = signal<Map<string, DeviceSeries>>(new Map());
+/// Seconds since 1970, once a second, for what counts up or down on the screen.
+export const now = signal(Date.now() / 1000);
+
+export interface DeviceSeries {
+  times: number[];
+  utilization: (number | null)[];
+  used: (number | null)[];
+  power: (number | null)[];
+}
+
+/// Jobs as last told, so that a page has them at once and stays fresh. Bounded: the oldest go.
+const kMostJobs = 5000;
+const known = new Map<number, Job>();
+
+export function knownJob(id: number): Job | undefined {
+  return known.get(id);
+}
+
+export function remember(jobs: Job[]) {
+  for (const job of jobs) {
+    known.delete(job.id);
+    known.set(job.id, job);
+  }
+  for (const id of known.keys()) {
+    if (known.size <= kMostJobs) {
+      break;
+    }
+    known.delete(id);
+  }
+}
+
+// --- who wants to hear what
+
+export interface Listener {
+  job?: (job: Job, before: Job | undefined) => void;
+  submitted?: (jobs: { first: number; count: number }) => void;
+  /// Everything is to be read anew: at the start, after `reset`, and after jobs were forgotten.
+  refresh?: () => void;
+}
+
+const listeners = new Set<Listener>();
+
+/// For useEffect: returns how to stop. `refresh` is called at once when the stream is open.
+export function listen(listener: Listener): () => void {
+  listeners.add(listener);
+  if (connection.value === "live") {
+    listener.refresh?.();
+  }
+  return () => {
+    listeners.delete(listener);
+  };
+}
+
+function refreshAll() {
+  for (const listener of listeners) {
+    listener.refresh?.();
+  }
+}
+
+function take(event: ServerEvent) {
+  switch (event.name) {
+    case "hello":
+    case "reset":
+    case "forgotten":
+      known.clear();
+      refreshAll();
+      refreshStatus();
+      break;
+    case "job": {
+      const job = event.data as Job;
+      const before = known.get(job.id);
+      remember([job]);
+      for (const listener of listeners) {
+        listener.job?.(job, before);
+      }
+      refreshStatus();
+      break;
+    }
+    case "submitted":
+      for (const listener of listeners) {
+        listener.submitted?.(event.data as { first: number; count: number });
+      }
+      refreshStatus();
+      break;
+    case "daemon":
+    case "device":
+      refreshStatus();
+      break;
+    case "devices":
+      takeDevices(event.data as DeviceList);
+      break;
+  }
+}
+
+// --- the daemon itself
+
+let statusTimer = 0;
+
+/// Counts change with every job: read at most a few times a second.
+export function refreshStatus() {
+  statusTimer ||= window.setTimeout(async () => {
+    statusTimer = 0;
+    try {
+      status.value = await get<Status>("/v1/status");
+    } catch {
+      // The stream tells when the daemon is gone.
+    }
+  }, 60);
+}
+
+function takeDevices(list: DeviceList) {
+  const time = Date.now() / 1000;
+  const next = new Map(histories.value);
+  for (const device of list.devices) {
+    const series = next.get(device.name) ?? { times: [], utilization: [], used: [], power: [] };
+    const drop = series.times.findIndex((at) => at > time - 600);
+    const after = <T>(values: T[], value: T) => [...values.slice(Math.max(drop, 0)), value];
+    next.set(device.name, {
+      times: after(series.times, time),
+      utilization: after(series.utilization, device.utilization_percent ?? null),
+      used: after(series.used, device.used_bytes ?? null),
+      power: after(series.power, device.power_w ?? null),
+    });
+  }
+  batch(() => {
+    devices.value = list.devices;
+    sources.value = list.sources;
+    histories.value = next;
+  });
+}
+
+async function readDevices() {
+  const asked = get<DeviceHistory>("/v1/devices/history").catch(() => null);
+  takeDevices(await get<DeviceList>("/v1/devices"));
+  const history = await asked;
+  if (!history) {
+    return;
+  }
+  histories.value = new Map(
+    history.devices.map((device) => [
+      device.name,
+      {
+        times: device.used_bytes.map((_, i) => history.from + i * history.interval_s),
+        utilization: device.utilization_percent,
+        used: device.used_bytes,
+        power: device.power_w,
+      },
+    ]),
+  );
+}
+
+// --- the stream
+
+let stream: AbortController | null = null;
+let last = "";
+
+async function stay() {
+  const mine = new AbortController();
+  stream = mine;
+  let wait = 250;
+  while (!mine.signal.aborted) {
+    try {
+      // Beats come every second; without any for long, the connection is dead though nobody said so.
+      let quiet = 0;
+      const attempt = new AbortController();
+      mine.signal.addEventListener("abort", () => attempt.abort());
+      const heard = () => {
+        clearTimeout(quiet);
+        quiet = window.setTimeout(() => attempt.abort(), 20_000);
+      };
+      heard();
+      await readEvents(
+        last,
+        (event) => {
+          heard();
+          if (connection.value !== "live") {
+            connection.value = "live";
+            wait = 250;
+            void readDevices().catch(() => undefined);
+            refreshStatus();
+          }
+          last = event.id || last;
+          take(event);
+        },
+        attempt.signal,
+      ).finally(() => clearTimeout(quiet));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) {
+        return;
+      }
+    }
+    if (mine.signal.aborted) {
+      return;
+    }
+    connection.value = "lost";
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    wait = Math.min(wait * 2, 4000);
+  }
+}
+
+function leave() {
+  stream?.abort();
+  stream = null;
+}
+
+/// Called once, when the page is there.
+export function begin() {
+  const visible = signal(!document.hidden);
+  document.addEventListener("visibilitychange", () => {
+    visible.value = !document.hidden;
+  });
+  setInterval(() => {
+    if (visible.value) {
+      now.value = Date.now() / 1000;
+    }
+  }, 1000);
+  effect(() => {
+    if (signedIn.value && visible.value) {
+      connection.value = "connecting";
+      void stay();
+    } else {
+      leave();
+    }
+  });
+}

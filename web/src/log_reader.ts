@@ -1,0 +1,114 @@
+// Reads a log as it grows: its last lines first, then what comes, while somebody looks.
+import { ApiError, readLog, type LogPiece, type Query } from "./api";
+
+export interface LogChoice {
+  job: number;
+  attempt: number;
+  stream: "out" | "err";
+  tail: number; // -1 is the whole log
+}
+
+export type LogState = "reading" | "live" | "ended" | "failed";
+
+interface Tell {
+  text: (text: string) => void;
+  state: (state: LogState, problem?: string) => void;
+}
+
+/// Until the tab is seen: a browser has few connections, and a waiting one takes one.
+function seen(abort: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!document.hidden || abort.aborted) {
+        document.removeEventListener("visibilitychange", look);
+        resolve();
+      }
+    };
+    document.addEventListener("visibilitychange", look);
+    abort.addEventListener("abort", look);
+    look();
+  });
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/// One piece; given up when the tab is hidden (null), to be asked for again.
+async function piece(choice: LogChoice, query: Query, abort: AbortSignal) {
+  const own = new AbortController();
+  const stop = () => (document.hidden || abort.aborted) && own.abort();
+  document.addEventListener("visibilitychange", stop);
+  abort.addEventListener("abort", stop);
+  try {
+    return await readLog(choice.job, { attempt: choice.attempt, stream: choice.stream, ...query }, own.signal);
+  } catch (error) {
+    if (own.signal.aborted) {
+      return null;
+    }
+    throw error;
+  } finally {
+    document.removeEventListener("visibilitychange", stop);
+    abort.removeEventListener("abort", stop);
+  }
+}
+
+/// For useEffect: returns how to stop.
+export function followLog(choice: LogChoice, tell: Tell): () => void {
+  const stop = new AbortController();
+  const decoder = new TextDecoder();
+  void (async () => {
+    let at: number | null = choice.tail < 0 ? 0 : null;
+    let wait = false;
+    while (!stop.signal.aborted) {
+      await seen(stop.signal);
+      try {
+        const query = at === null ? { tail: choice.tail } : { offset: at, wait };
+        const read: LogPiece | null = await piece(choice, query, stop.signal);
+        if (stop.signal.aborted) {
+          return;
+        }
+        if (read === null) {
+          continue;
+        }
+        tell.text(decoder.decode(read.bytes, { stream: read.more !== "no" }));
+        at = read.next;
+        wait = read.more === "later";
+        tell.state(read.more === "now" ? "reading" : read.more === "later" ? "live" : "ended");
+        if (read.more === "no") {
+          return;
+        }
+      } catch (error) {
+        tell.state("failed", (error as Error).message);
+        const status = error instanceof ApiError ? error.status : 0;
+        if (status >= 400 && status < 500) {
+          return; // a plain no, not a lost connection
+        }
+        await pause(1000);
+      }
+    }
+  })();
+  return () => stop.abort();
+}
+
+/// The whole log as a file. What a running job writes meanwhile is left out.
+export async function downloadLog(choice: LogChoice, name: string, progress: (bytes: number) => void): Promise<void> {
+  const pieces: Uint8Array[] = [];
+  let at = 0;
+  for (;;) {
+    const { attempt, stream } = choice;
+    const read = await readLog(choice.job, { attempt, stream, offset: at });
+    pieces.push(read.bytes);
+    at = read.next;
+    progress(at);
+    if (read.more !== "now") {
+      break;
+    }
+  }
+  const address = URL.createObjectURL(new Blob(pieces as BlobPart[], { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

@@ -1,0 +1,178 @@
+// What the overview shows beyond the devices, kept fresh: running jobs by events, the rest read
+// anew when something changed.
+import { signal } from "@preact/signals";
+import { get } from "./api";
+import { listen, remember } from "./live";
+import { endedStates, runningStates, waitingStates, type Job, type State, type Timeline, type Totals } from "./types";
+
+export interface Ended {
+  id: number;
+  name: string;
+  project: string;
+  command?: string;
+  state: State;
+  started: number | null;
+  ended: number;
+}
+
+export interface Waiting {
+  id: number;
+  name: string;
+  project: string;
+  command?: string;
+  gpus: number;
+  starts: number | null;
+}
+
+export const kHead = 8; // how many of a list are shown
+
+const live: readonly string[] = runningStates;
+const waits: readonly string[] = waitingStates;
+const ends: readonly string[] = endedStates;
+
+export class OverviewData {
+  readonly running = signal<ReadonlyMap<number, Job>>(new Map());
+  readonly ended = signal<Ended[]>([]);
+  readonly queue = signal<Waiting[]>([]);
+  readonly totals = signal<Totals | null>(null);
+  readonly ready = signal(false);
+
+  private told = new Map<number, Job>();
+  private soon = 0;
+  private taken = 0;
+  private timer = 0;
+  private meanwhile: Map<number, Job> | null = null; // told while answers are on their way
+  private again = false;
+
+  /// Without following it: devices tell of their jobs every second anyway.
+  readonly named = (id: number) => this.running.peek().get(id);
+
+  /// For useEffect: returns how to stop.
+  open(): () => void {
+    const stop = listen({
+      refresh: () => void this.read(),
+      submitted: () => this.readSoon(300),
+      job: (job) => {
+        this.told.set(job.id, job);
+        this.meanwhile?.set(job.id, job);
+        // At once when little happens, and not more often than the eye can follow.
+        const pause = Math.max(0, this.taken + 60 - performance.now());
+        this.soon ||= window.setTimeout(() => this.takeTold(), pause);
+        this.readSoon(1000);
+      },
+    });
+    const regularly = setInterval(() => this.readSoon(0), 10_000);
+    return () => {
+      stop();
+      clearInterval(regularly);
+      clearTimeout(this.timer);
+      clearTimeout(this.soon);
+    };
+  }
+
+  private takeTold() {
+    clearTimeout(this.soon);
+    this.soon = 0;
+    this.taken = performance.now();
+    const running = new Map(this.running.value);
+    let queue = this.queue.value;
+    const ended: Ended[] = [];
+    for (const job of this.told.values()) {
+      running.delete(job.id);
+      if (live.includes(job.state)) {
+        running.set(job.id, job);
+      } else if (job.ended !== null && !waits.includes(job.state)) {
+        ended.push({ ...job, ended: job.ended });
+      }
+      queue = job.state === "queued" ? queue : queue.filter((one) => one.id !== job.id);
+    }
+    this.told.clear();
+    this.running.value = running;
+    this.queue.value = queue;
+    this.takeEnds(ended);
+  }
+
+  private takeEnds(ended: Ended[]) {
+    // Of several attempts the newest counts.
+    const inOrder = [...this.ended.value, ...ended].sort((a, b) => a.ended - b.ended);
+    const all = new Map(inOrder.map((end) => [end.id, end]));
+    // An attempt that ended is not the job's end when it is tried again.
+    [...this.running.value.keys(), ...this.queue.value.map((one) => one.id)].forEach((id) => all.delete(id));
+    this.ended.value = [...all.values()].sort((a, b) => b.ended - a.ended).slice(0, kHead);
+  }
+
+  private readSoon(wait: number) {
+    this.timer ||= window.setTimeout(() => {
+      this.timer = 0;
+      void this.read();
+    }, wait);
+  }
+
+  private async read() {
+    if (this.meanwhile) {
+      this.again = true;
+      return;
+    }
+    const meanwhile = (this.meanwhile = new Map<number, Job>());
+    try {
+      await Promise.all([this.readRunning(), this.readEnded(), this.readTimeline(), this.readTotals()]);
+    } catch {
+      // The stream tells when the daemon is gone, and all is read anew after that.
+    }
+    this.meanwhile = null;
+    this.ready.value = true;
+    // Events are newer than the answers.
+    meanwhile.forEach((job, id) => this.told.has(id) || this.told.set(id, job));
+    this.takeTold();
+    if (this.again) {
+      this.again = false;
+      this.readSoon(500);
+    }
+  }
+
+  private async readRunning() {
+    const select = runningStates.map((state) => `state=${state}`);
+    const { jobs } = await get<{ jobs: Job[] }>("/v1/jobs", { select, limit: 1000 });
+    remember(jobs);
+    this.running.value = new Map(jobs.map((job) => [job.id, job]));
+  }
+
+  /// The newest numbers; older ones that ended lately come with the timeline and by events.
+  private async readEnded() {
+    const query = { select: ["state=ended"], descending: true, limit: 4 * kHead };
+    const { jobs } = await get<{ jobs: Job[] }>("/v1/jobs", query);
+    this.takeEnds(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
+  }
+
+  private async readTimeline() {
+    const now = Date.now() / 1000;
+    const found = await get<Timeline>("/v1/timeline", { from: now - 600, to: now + 7 * 86400, limit: 2000 });
+    const expected = found.spans.filter((span) => span.state === "expected");
+    this.queue.value = expected
+      .sort((a, b) => a.from - b.from || a.job - b.job)
+      .slice(0, kHead)
+      .map((span) => ({ ...span, id: span.job, gpus: span.gpus.length, starts: span.from }));
+    if (expected.length < kHead) {
+      await this.readQueue();
+    }
+    const past = found.spans.filter((span) => ends.includes(span.state) && span.to !== null);
+    this.takeEnds(
+      past.map((span) => ({ ...span, id: span.job, state: span.state as State, started: span.from, ended: span.to! })),
+    );
+  }
+
+  /// Those of which nobody knows when they start follow the others.
+  private async readQueue() {
+    const { jobs } = await get<{ jobs: Job[] }>("/v1/jobs", { select: ["state=queued"], limit: 2 * kHead });
+    const known = new Set(this.queue.value.map((one) => one.id));
+    const rest = jobs
+      .filter((job) => !known.has(job.id))
+      .map((job) => ({ ...job, gpus: job.gpus_needed, starts: job.expected_start ?? null }));
+    this.queue.value = [...this.queue.value, ...rest].slice(0, kHead);
+  }
+
+  private async readTotals() {
+    const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
+    this.totals.value = await get<Totals>("/v1/totals", { since: midnight });
+  }
+}

@@ -1,0 +1,132 @@
+// The scheduler: whether it starts jobs, who goes first and on which device; and facts about the daemon.
+import { Fragment } from "preact";
+import { useEffect } from "preact/hooks";
+import { post } from "../api";
+import { clock, duration } from "../format";
+import { now, status } from "../live";
+import { Action } from "../parts/basics";
+import { confirm } from "../parts/dialog";
+import { Choice } from "../parts/fields";
+import { toast, toastError } from "../parts/toast";
+import { choosePolicy, policies, readPolicies } from "../scheduler";
+import type { Status } from "../types";
+
+const placementWords: Record<string, string> = {
+  pack: "Fills one device up before the next, so that wide jobs find free ones.",
+  bestfit: "The device with the least memory left over.",
+  leastloaded: "The device with the fewest jobs.",
+  spread: "The emptiest device.",
+  fgd: "Where the least is left over that nobody can use.",
+};
+
+async function setPaused(paused: boolean) {
+  const text = "Nothing starts until it is resumed, also after a restart. Running jobs go on.";
+  if (paused && !(await confirm("Pause the scheduler?", text, "Pause"))) {
+    return;
+  }
+  status.value = await post<Status>(`/v1/daemon/${paused ? "pause" : "resume"}`);
+  toast(paused ? "The scheduler is paused." : "The scheduler starts jobs again.");
+}
+
+async function change(part: "policy" | "placement", name: string) {
+  try {
+    const what = part === "policy" ? "Waiting jobs start in its order from now on." : "Jobs that start from now on are placed by it.";
+    if (await confirm(`Use ${name}?`, `${what} Running jobs go on.`, `Use ${name}`)) {
+      await choosePolicy({ [part]: name });
+    } else {
+      status.value = { ...status.value! }; // the choice shows what is in use again
+    }
+  } catch (error) {
+    toastError(error);
+  }
+}
+
+function Policies({ told }: { told: Status }) {
+  const list = policies.value;
+  if (!list) {
+    return null;
+  }
+  const live = list.policies.filter((policy) => policy.live);
+  const about = list.policies.find((policy) => policy.name === told.policy)?.about ?? "";
+  // What is in use may have been given by hand and be in no list.
+  const withPresent = (names: string[], present: string) => (names.includes(present) ? names : [present, ...names]);
+  const options = (names: string[]) => names.map((name) => ({ value: name, name }));
+  return (
+    <>
+      <div class="scheduler-choice">
+        <Choice
+          label="Policy: who goes first"
+          value={told.policy}
+          set={(name) => void change("policy", name)}
+          options={options(withPresent(live.map((policy) => policy.name), told.policy))}
+        />
+        <p class="muted small">{about}</p>
+      </div>
+      {told.placement !== undefined && (
+        <div class="scheduler-choice">
+          <Choice
+            label="Placement: on which device"
+            value={told.placement}
+            set={(name) => void change("placement", name)}
+            options={options(withPresent(list.placements, told.placement))}
+          />
+          <p class="muted small">{placementWords[told.placement] ?? ""}</p>
+        </div>
+      )}
+      <p class="small">
+        <a href="#/whatif">Compare policies</a> on the present queue or the past before you choose.
+      </p>
+    </>
+  );
+}
+
+function Facts({ told }: { told: Status }) {
+  const facts: [string, string | undefined][] = [
+    ["Version", told.version_text],
+    ["Process", String(told.pid)],
+    ["Machine", told.hostname],
+    ["You are", told.user],
+    ["State folder", told.home],
+    ["Listens on", told.listen || "its Unix socket alone"],
+    ["Started", told.started && `${clock(told.started, now.value)}, ${duration(Math.floor(now.value - told.started))} ago`],
+  ].map(([name, value]) => [name as string, value ? String(value) : undefined]);
+  return (
+    <dl class="facts">
+      {facts.map(
+        ([name, value]) =>
+          value && (
+            <Fragment key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </Fragment>
+          ),
+      )}
+    </dl>
+  );
+}
+
+export function Scheduler() {
+  useEffect(() => void readPolicies(), []);
+  const told = status.value;
+  if (!told) {
+    return null;
+  }
+  return (
+    <div class="scheduler-cards">
+      <section class="card scheduler">
+        <h2>Scheduler</h2>
+        <div class="row">
+          <span class={`badge ${told.paused ? "health-drained" : "health-ok"}`}>{told.paused ? "paused" : "starts jobs"}</span>
+          <Action class="compact" run={() => setPaused(!told.paused)}>
+            {told.paused ? "Resume" : "Pause"}
+          </Action>
+        </div>
+        <Policies told={told} />
+      </section>
+      <section class="card">
+        <h2>Daemon</h2>
+        <Facts told={told} />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+// What the timeline shows: read for the time in view and some around it, and kept fresh by events.
+import { get } from "../api";
+import { listen } from "../live";
+import type { View } from "../parts/gantt";
+import { toastError } from "../parts/toast";
+import { endedStates, type Job, type Span, type Timeline } from "../types";
+
+const kMostSpans = 5000;
+const kLeastPause = 1000; // milliseconds between readings while jobs come and go
+
+export interface SpanStore {
+  spans: Span[];
+  truncated: boolean;
+  ready: boolean;
+  /// The user looks at this time now.
+  show: (view: View) => void;
+  stop: () => void;
+}
+
+function isEnded(state: string): boolean {
+  return (endedStates as readonly string[]).includes(state);
+}
+
+/// What a job's event says about its newest attempt, before the daemon is asked about all.
+function patched(spans: Span[], job: Job): Span[] {
+  const others = spans.filter((span) => span.job !== job.id || (span.attempt !== job.attempt && span.state !== "expected"));
+  if (job.started === null) {
+    return job.state === "queued" ? spans : others;
+  }
+  const { id, attempt, name, project, sweep = "", user, gpus, started, state } = job;
+  const to = isEnded(state) ? job.ended : (job.expected_end ?? null);
+  return [...others, { job: id, attempt, name, project, sweep, user, gpus, from: started, to, state }];
+}
+
+/// Calls `changed` whenever there is something new to draw.
+export function followSpans(changed: () => void): SpanStore {
+  let wanted: View | null = null;
+  let loaded: View | null = null;
+  let loading = false;
+  let stale = false;
+  let timer = 0;
+  const abort = new AbortController();
+
+  const covers = () => {
+    if (!wanted || !loaded) {
+      return wanted === null;
+    }
+    const inside = loaded.from <= wanted.from && loaded.to >= wanted.to;
+    // Of a longer time only a part was told: a closer look shows more.
+    const closer = store.truncated && (wanted.to - wanted.from) * 4 < loaded.to - loaded.from;
+    return inside && !closer;
+  };
+
+  const load = async () => {
+    if (loading || !wanted || abort.signal.aborted) {
+      return;
+    }
+    loading = true;
+    stale = false;
+    const length = wanted.to - wanted.from;
+    const range = { from: wanted.from - length, to: wanted.to + length };
+    try {
+      const query = { from: range.from.toFixed(3), to: range.to.toFixed(3), limit: kMostSpans };
+      const answer = await get<Timeline>("/v1/timeline", query, abort.signal);
+      store.spans = answer.spans;
+      store.truncated = answer.truncated;
+      store.ready = true;
+      loaded = range;
+      changed();
+    } catch (error) {
+      if (abort.signal.aborted) {
+        return;
+      }
+      loaded = range; // not again before the user moves or something happens
+      toastError(error);
+    } finally {
+      loading = false;
+    }
+    if (!covers() || stale) {
+      later(covers() ? kLeastPause : 0);
+    }
+  };
+
+  const later = (pause: number) => {
+    timer ||= window.setTimeout(() => {
+      timer = 0;
+      void load();
+    }, pause);
+  };
+
+  const store: SpanStore = {
+    spans: [],
+    truncated: false,
+    ready: false,
+    show: (view) => {
+      wanted = view;
+      if (!covers()) {
+        later(80);
+      }
+    },
+    stop: () => {
+      abort.abort();
+      clearTimeout(timer);
+      unlisten();
+    },
+  };
+
+  const happened = () => {
+    stale = true;
+    later(kLeastPause);
+  };
+  const unlisten = listen({
+    job: (job) => {
+      store.spans = patched(store.spans, job);
+      changed();
+      happened();
+    },
+    submitted: happened,
+    refresh: () => later(0),
+  });
+  return store;
+}

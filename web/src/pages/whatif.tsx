@@ -1,0 +1,156 @@
+// What if: the present queue or the past under other policies, side by side.
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { post } from "../api";
+import { duration } from "../format";
+import { now, status } from "../live";
+import { Empty } from "../parts/basics";
+import { Field, Segments } from "../parts/fields";
+import { policies, readPolicies } from "../scheduler";
+import type { WhatIfResult } from "../types";
+import { WhatIfCharts } from "./whatif_charts";
+import { WhatIfTable } from "./whatif_table";
+
+type Subject = "queue" | "past";
+
+interface Question {
+  chosen: string[]; // beside the policy in use
+  subject: Subject;
+  gpus: string;
+}
+
+interface Answer {
+  subject: Subject;
+  results: WhatIfResult[];
+}
+
+// They stay while one looks at other pages; so does a computation that runs.
+const question = signal<Question>({ chosen: ["fifo", "sjf", "easy"], subject: "queue", gpus: "" });
+const answer = signal<Answer | null>(null);
+const running = signal<{ abort: AbortController; since: number } | null>(null);
+const problem = signal("");
+
+async function compute(names: string[]) {
+  const { subject, gpus } = question.value;
+  const abort = new AbortController();
+  running.value = { abort, since: Date.now() / 1000 };
+  problem.value = "";
+  try {
+    const body = { policies: names, queue: subject === "queue", gpus: gpus.trim() };
+    const { results } = await post<{ results: WhatIfResult[] }>("/v1/whatif", undefined, body, abort.signal);
+    answer.value = { subject, results };
+  } catch (error) {
+    if (!abort.signal.aborted) {
+      problem.value = (error as Error).message;
+    }
+  } finally {
+    running.value = null;
+  }
+}
+
+function Choices({ present }: { present: string }) {
+  const { chosen } = question.value;
+  const list = policies.value?.policies ?? [];
+  const choose = (name: string, on: boolean) => {
+    question.value = { ...question.value, chosen: on ? [...chosen, name] : chosen.filter((other) => other !== name) };
+  };
+  return (
+    <fieldset class="policy-choices">
+      <legend class="hidden-text">Policies</legend>
+      {list.map(({ name, about }) => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={name === present || chosen.includes(name)}
+            disabled={name === present}
+            onChange={(event) => choose(name, event.currentTarget.checked)}
+          />
+          <span>
+            <strong>{name}</strong>
+            {name === present && <span class="mark">in use</span>}
+            <span class="muted small">{about}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Progress() {
+  const run = running.value;
+  if (!run) {
+    return null;
+  }
+  return (
+    <div class="row" role="status">
+      <span class="working" aria-hidden="true" />
+      <span>
+        Computing, {duration(Math.max(Math.floor(now.value - run.since), 0))}
+      </span>
+      <button type="button" class="button compact" onClick={() => run.abort.abort()}>
+        Stop
+      </button>
+    </div>
+  );
+}
+
+export function WhatIf() {
+  const [job, setJob] = useState<number | null>(null);
+  useEffect(() => void readPolicies(), []);
+  const present = status.value?.policy ?? "";
+  const { chosen, subject, gpus } = question.value;
+  const change = (changes: Partial<Question>) => (question.value = { ...question.value, ...changes });
+  const known = policies.value?.policies.map((policy) => policy.name) ?? [];
+  const names = known.filter((name) => name === present || chosen.includes(name));
+  const told = answer.value;
+  const none = told !== null && told.results.every((result) => result.jobs === 0);
+
+  return (
+    <>
+      <div class="page-head">
+        <h1>What if</h1>
+        <p class="muted">The same jobs under other policies, in the simulator that shares the daemon’s scheduler.</p>
+      </div>
+      <section class="card add-form">
+        <Choices present={present} />
+        <div class="row whatif-ask">
+          <Segments
+            label="Which jobs"
+            value={subject}
+            set={(value) => change({ subject: value })}
+            options={[
+              { value: "queue", name: "The present queue" },
+              { value: "past", name: "The past" },
+            ]}
+          />
+          <Field label="On other devices" value={gpus} set={(value) => change({ gpus: value })} placeholder="these; or 8, 2x8" class="inline" />
+          <button type="button" class="button primary" disabled={running.value !== null || names.length === 0} onClick={() => void compute(names)}>
+            Compare
+          </button>
+          <Progress />
+        </div>
+        {problem.value && (
+          <p class="notice bad" role="alert">
+            {problem.value}
+          </p>
+        )}
+      </section>
+      {told === null ? (
+        <Empty>Choose policies and compare them: how long jobs would wait, when all would be done, and who would run where.</Empty>
+      ) : none ? (
+        <Empty>
+          {told.subject === "queue" ? "No job runs or waits" : "No job has ended yet"}: there is nothing to replay.{" "}
+          <a href="#/add">Add jobs</a>
+        </Empty>
+      ) : (
+        <>
+          <section class="card">
+            <h2>{told.subject === "queue" ? "The present queue" : "The past"}</h2>
+            <WhatIfTable results={told.results} present={present} />
+          </section>
+          <WhatIfCharts results={told.results} present={present} job={job} setJob={setJob} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+// Small pieces that all pages use.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { stateWord, title } from "../format";
+import { link } from "../router";
+import { toastError } from "./toast";
+
+export function StateBadge({ state, paused }: { state: string; paused?: boolean }) {
+  return <span class={`badge state-${state}`}>{paused ? "paused" : stateWord(state)}</span>;
+}
+
+interface JobName {
+  id: number;
+  name?: string;
+  project?: string;
+  command?: string;
+}
+
+/// With its number where several may have the same name.
+export function JobLink({ job, numbered }: { job: JobName; numbered?: boolean }) {
+  return (
+    <a class="cut" href={link(["jobs", job.id])} title={job.command}>
+      <bdi>{title(job)}</bdi>
+      {numbered && <span class="muted">/{job.id}</span>}
+    </a>
+  );
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="empty">{children}</p>;
+}
+
+interface ActionProps {
+  children: ComponentChildren;
+  run: () => unknown | Promise<unknown>;
+  class?: string;
+  disabled?: boolean;
+  label?: string;
+  type?: "button" | "submit"; // of a form: Enter in its fields does it, too
+}
+
+/// A button that does something at the daemon's: not twice at once, and failures are told.
+export function Action({ children, run, class: look = "", disabled, label, type = "button" }: ActionProps) {
+  const [busy, setBusy] = useState(false);
+  const click = async () => {
+    setBusy(true);
+    try {
+      await run();
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <button type={type} class={`button ${look}`} disabled={disabled || busy} aria-label={label} onClick={click}>
+      {children}
+    </button>
+  );
+}
