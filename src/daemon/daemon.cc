@@ -80,6 +80,9 @@ void Daemon::watch_signals() {
 void Daemon::turn() {
   const Time at = now();
   whatif_.check(at);
+  for (std::function<void()>& call : std::exchange(next_turn_, {})) {
+    loop_.post(std::move(call));
+  }
   if (!commit_failed_) {
     pass_on_claims(at);
     const bool due = told_ || scheduler_->wake_at() <= at;

@@ -311,9 +311,10 @@ class Daemon {
   std::unique_ptr<HttpServer> server_;
   Whatif whatif_{loop_};
   Fd signals_;
-  std::vector<ShimLaunch> launches_;            // of this turn, for when it is on disk
-  std::vector<std::function<void()>> effects_;  // likewise
-  Time commit_due_ = kNever;                    // what is not on disk yet must be by then
+  std::vector<ShimLaunch> launches_;              // of this turn, for when it is on disk
+  std::vector<std::function<void()>> effects_;    // likewise
+  std::vector<std::function<void()>> next_turn_;  // what is left to do, after others had theirs
+  Time commit_due_ = kNever;                      // what is not on disk yet must be by then
   std::vector<Waiter> waiters_;
   std::map<JobId, Active> active_;
   std::map<JobId, ExpectedRun> forecast_;

@@ -24,14 +24,15 @@ void IdRuns::add(JobId id) {
 
 void IdRuns::close() {
   if (length_ > 0) {
-    fmt::format_to(std::back_inserter(text_), "{}[{},{},{}]", text_.empty() ? "" : ",", first_,
+    fmt::format_to(std::back_inserter(text_), "{}[{},{},{}]", text_.size() == 1 ? "" : ",", first_,
                    length_, step_);
   }
 }
 
 std::string IdRuns::take() {
   close();
-  return "[" + text_ + "]";
+  text_ += ']';
+  return std::move(text_);
 }
 
 }  // namespace berth

@@ -19,7 +19,7 @@ class IdRuns {
  private:
   void close();
 
-  std::string text_;
+  std::string text_ = "[";
   std::uint64_t count_ = 0;  // in all
   std::uint64_t first_ = 0;  // of the open run
   std::uint64_t length_ = 0;

@@ -21,8 +21,8 @@ constexpr std::array<std::string_view, 9> kColumns = {
     "id", "name", "state", "priority", "submitted", "started", "ended", "duration", "peak"};
 
 /// Sorted at once; the blocks are merged when all are there.
-constexpr std::size_t kBlock = 2048;
-constexpr int kMergedAtOnce = 500;
+constexpr std::size_t kBlock = 1024;
+constexpr int kMergedAtOnce = 200;
 
 Result<Column> parse_column(std::string_view text) {
   const auto found = std::find(kColumns.begin(), kColumns.end(), text);
@@ -210,9 +210,10 @@ void Daemon::merge_ids(const std::shared_ptr<IdList>& list) {
     if (!heads.empty()) {
       return true;
     }
-    const std::uint64_t count = list->runs.count();
-    answer(std::move(list->reply),
-           json(fmt::format(R"({{"version":1,"count":{},"runs":{}}})", count, list->runs.take())));
+    std::string text = fmt::format(R"({{"version":1,"count":{},"runs":)", list->runs.count());
+    text += list->runs.take();
+    text += '}';
+    answer(std::move(list->reply), json(std::move(text)));
     return false;
   });
 }

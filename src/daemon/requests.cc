@@ -11,9 +11,10 @@ namespace berth {
 
 void Daemon::answer(Reply reply, HttpResponse response) {
   // Shared, because a std::function must be copyable.
-  after_commit([held = std::make_shared<Reply>(std::move(reply)), response = std::move(response)] {
-    (*held)->respond(response);
-  });
+  after_commit(
+      [held = std::make_shared<Reply>(std::move(reply)), response = std::move(response)]() mutable {
+        (*held)->respond(std::move(response));
+      });
 }
 
 uid_t Daemon::user_of(const Peer& peer) const { return peer.uid; }

@@ -4,12 +4,12 @@
 namespace berth {
 namespace {
 
-constexpr Duration kInOneGo = std::chrono::milliseconds(2);
+constexpr Duration kInOneGo = std::chrono::milliseconds(1);
 /// A range of numbers may hold that many jobs or none: it grows and shrinks with what it takes.
 constexpr std::uint64_t kFirstRange = 500;
 constexpr std::uint64_t kWidestRange = 1'000'000;
-constexpr Duration kShort = std::chrono::microseconds(300);
-constexpr Duration kLong = std::chrono::milliseconds(1);
+constexpr Duration kShort = std::chrono::microseconds(200);
+constexpr Duration kLong = std::chrono::microseconds(500);
 
 }  // namespace
 
@@ -18,8 +18,9 @@ void Daemon::in_pieces(std::function<bool()> piece) {
   const Time end = now() + kInOneGo;
   while (piece()) {
     if (now() >= end) {
-      return loop_.post(
+      next_turn_.push_back(
           [this, piece = std::move(piece)]() mutable { in_pieces(std::move(piece)); });
+      return;
     }
   }
 }

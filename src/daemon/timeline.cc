@@ -10,7 +10,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 200;
+constexpr std::size_t kRowsAtOnce = 20;  // each becomes text
 constexpr std::int64_t kMostSpans = 20'000;
 
 std::string device_list(const std::vector<std::string>& names) {

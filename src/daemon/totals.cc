@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 200;
+constexpr std::size_t kRowsAtOnce = 50;
 
 }  // namespace
 

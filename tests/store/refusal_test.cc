@@ -8,6 +8,8 @@
 namespace berth {
 namespace {
 
+const int kPresent = static_cast<int>(migration_steps().size());  // the version of this berth
+
 class RefusalTest : public StoreTest {
  protected:
   void write(const std::string& bytes) const {
@@ -76,10 +78,10 @@ TEST_F(RefusalTest, AnotherProgramsDatabase) {
 
 TEST_F(RefusalTest, ANewerVersion) {
   sound();
-  EXPECT_OK(Database::open(path_)->execute("PRAGMA user_version = 7"));
+  EXPECT_OK(Database::open(path_)->execute("PRAGMA user_version = 77"));
   std::filesystem::remove(path_ + "-wal");
   const std::string message = refused();
-  expect_part(message, "format 7; this berth knows up to 6");
+  expect_part(message, fmt::format("format 77; this berth knows up to {}", kPresent));
   expect_part(message, "upgrade berth");
 }
 
@@ -88,7 +90,7 @@ TEST_F(RefusalTest, ANewerVersionThatIsStillInTheLog) {
   {
     Database database = *Database::open(path_);
     database.merge_log_on_close(false);
-    EXPECT_OK(database.execute("PRAGMA user_version = 7"));
+    EXPECT_OK(database.execute("PRAGMA user_version = 77"));
   }
   const std::string log = contents(path_ + "-wal");
   ASSERT_FALSE(log.empty());
@@ -203,11 +205,12 @@ TEST_F(RefusalTest, OlderVersionsAreBroughtUpToDate) {
     Result<Database> database = open_database(path_, steps);
     ASSERT_TRUE(database) << database.error().message;
     EXPECT_EQ(*database->number("SELECT count(*) FROM jobs WHERE colour = 'red'"), 300);
-    EXPECT_EQ(*database->number("PRAGMA user_version"), 7);
+    EXPECT_EQ(*database->number("PRAGMA user_version"), kPresent + 1);
     // Already in the header, should the machine stop now.
-    EXPECT_EQ(contents(path_).substr(60, 4), std::string("\0\0\0\7", 4));
+    EXPECT_EQ(contents(path_).at(63), kPresent + 1);
   }
-  expect_part(refused(), "format 7; this berth knows up to 6");
+  expect_part(refused(),
+              fmt::format("format {}; this berth knows up to {}", kPresent + 1, kPresent));
 }
 
 TEST_F(RefusalTest, AStepThatFailsChangesNothing) {
