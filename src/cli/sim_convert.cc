@@ -18,7 +18,9 @@ Result<Trace> read_history() {
   if (!jobs) {
     return Failure(jobs.error());
   }
-  return Trace{std::move(jobs->workload)};
+  Trace trace;
+  trace.workload = std::move(jobs->workload);
+  return trace;
 }
 
 }  // namespace

@@ -15,8 +15,20 @@ struct StateName {
 
 }  // namespace
 
+const RareTraits& Job::traits() const {
+  static const RareTraits kNone;
+  return rare != nullptr ? *rare : kNone;
+}
+
+RareTraits& Job::own_traits() {
+  if (rare == nullptr) {
+    rare = std::make_unique<RareTraits>();
+  }
+  return *rare;
+}
+
 Duration Job::expected_left() const {
-  return expected == kForever ? kForever : std::max(expected - done, Duration{});
+  return expected == kForever ? kForever : std::max(expected - traits().done, Duration{});
 }
 
 const std::vector<DeviceId>* Job::lease() const {

@@ -115,6 +115,15 @@ using ShapeId = Id<struct ShapeTag, std::uint32_t>;
 /// A place in the queue: smaller goes first, equals go by id.
 using Rank = std::int64_t;
 
+/// What few jobs have.
+struct RareTraits {
+  RetryRule retry;
+  Duration warn_before{};
+  Duration done{};                  // of its work, before it was last preempted
+  std::uint8_t memory_retries = 0;  // attempts that ran out of memory and were made again
+};
+
+/// A million of them may wait.
 struct Job {
   JobId id;
   ShapeId shape;
@@ -122,16 +131,16 @@ struct Job {
   Time submitted;
   Duration expected = kForever;
   Duration limit = kForever;
-  Duration warn_before{};
   JobState state;
   Rank rank = 0;
   Time timer = kNever;  // when the scheduler must look at this job again
   std::uint16_t attempt = 0;
-  std::uint8_t memory_retries = 0;  // attempts that ran out of memory and were made again
   std::uint16_t weight = 1;
   OwnerId owner;
-  std::unique_ptr<RetryRule> retry;  // absent: never
-  Duration done{};                   // of its work, before it was last preempted
+  std::unique_ptr<RareTraits> rare;  // absent: each as it is by itself
+
+  const RareTraits& traits() const;
+  RareTraits& own_traits();
 
   bool waiting() const {
     return std::holds_alternative<Held>(state) || std::holds_alternative<Queued>(state);

@@ -14,12 +14,29 @@ void Learner::claim(Needs& needs, const Recipe& recipe, const DeviceTable& devic
   }
 }
 
-void Learner::job_waits(JobId job, Recipe recipe, const Scheduler& scheduler) {
+std::vector<double> Learner::Group::numbers_of(std::size_t at) const {
+  const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(at * width);
+  return {first, first + static_cast<std::ptrdiff_t>(width)};
+}
+
+void Learner::Group::remove(std::size_t at) {
+  jobs[at] = jobs.back();
+  jobs.pop_back();
+  const std::size_t last = numbers.size() - width;
+  std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(last), width,
+              numbers.begin() + static_cast<std::ptrdiff_t>(at * width));
+  numbers.resize(last);
+}
+
+void Learner::job_waits(JobId job, const Recipe& recipe, const Scheduler& scheduler) {
   const Needs& needs = scheduler.needs(*scheduler.find(job));
   if (needs.claim != ClaimSource::Learned || needs.gpus == 0) {
     return;
   }
-  waiting_[recipe.key].push_back({job, std::move(recipe.numbers)});
+  Group& group = waiting_[recipe.key];
+  group.width = recipe.numbers.size();
+  group.jobs.push_back(job);
+  group.numbers.insert(group.numbers.end(), recipe.numbers.begin(), recipe.numbers.end());
   // Jobs leave without a word: once in a while, so that it costs little for each.
   constexpr std::size_t kSlack = 10'000;
   if (++entries_ > 2 * scheduler.waiting() + kSlack) {
@@ -30,15 +47,17 @@ void Learner::job_waits(JobId job, Recipe recipe, const Scheduler& scheduler) {
 void Learner::drop_those_that_left(const Scheduler& scheduler) {
   entries_ = 0;
   looked_at_ = 0;
-  for (auto& [key, jobs] : waiting_) {
-    std::erase_if(jobs, [&](const Waiting& waiting) {
-      const Job* job = scheduler.find(waiting.job);
-      return job == nullptr || !job->waiting();
-    });
-    entries_ += jobs.size();
+  for (auto& [key, group] : waiting_) {
+    for (std::size_t i = group.jobs.size(); i-- > 0;) {
+      const Job* job = scheduler.find(group.jobs[i]);
+      if (job == nullptr || !job->waiting()) {
+        group.remove(i);
+      }
+    }
+    entries_ += group.jobs.size();
   }
-  std::erase_if(changed_, [&](const std::string& key) { return waiting_.at(key).empty(); });
-  std::erase_if(waiting_, [](const auto& recipe) { return recipe.second.empty(); });
+  std::erase_if(changed_, [&](const std::string& key) { return waiting_.at(key).jobs.empty(); });
+  std::erase_if(waiting_, [](const auto& recipe) { return recipe.second.jobs.empty(); });
 }
 
 void Learner::learn(const Recipe& recipe, Bytes peak) {
@@ -68,26 +87,26 @@ std::vector<Reclaim> Learner::reclaims(const Scheduler& scheduler, std::size_t m
   std::vector<Reclaim> changes;
   while (!changed_.empty() && most > 0) {
     const std::string& key = changed_.front();
-    std::vector<Waiting>& jobs = waiting_.at(key);
-    for (; looked_at_ < jobs.size() && most > 0; --most) {
-      const Waiting& waiting = jobs[looked_at_];
-      const Job* job = scheduler.find(waiting.job);
+    Group& group = waiting_.at(key);
+    for (; looked_at_ < group.jobs.size() && most > 0; --most) {
+      const JobId id = group.jobs[looked_at_];
+      const Job* job = scheduler.find(id);
       if (job == nullptr || !job->waiting()) {
-        std::swap(jobs[looked_at_], jobs.back());
-        jobs.pop_back();
+        group.remove(looked_at_);
         --entries_;
         continue;
       }
-      ++looked_at_;
       // One that ran out of memory has a claim of its own by now.
-      const Bytes claim = book_.claim({key, waiting.numbers}).value_or(Bytes{});
-      if (claim > Bytes{} && claim != scheduler.needs(*job).memory && job->memory_retries == 0) {
-        changes.push_back({waiting.job, claim});
+      const Bytes claim = book_.claim({key, group.numbers_of(looked_at_)}).value_or(Bytes{});
+      if (claim > Bytes{} && claim != scheduler.needs(*job).memory &&
+          job->traits().memory_retries == 0) {
+        changes.push_back({id, claim});
       }
+      ++looked_at_;
     }
-    if (looked_at_ == jobs.size()) {
+    if (looked_at_ == group.jobs.size()) {
       looked_at_ = 0;
-      if (jobs.empty()) {
+      if (group.jobs.empty()) {
         waiting_.erase(key);
       }
       changed_.pop_front();

@@ -38,7 +38,8 @@ double value_of(std::string_view number) {
 
 Recipe recipe_of(std::string_view project, std::string_view command) {
   Recipe recipe;
-  recipe.key = project;
+  recipe.key.reserve(project.size() + 1 + command.size());
+  recipe.key += project;
   recipe.key += '\n';
   for (std::size_t i = 0; i < command.size();) {
     // A digit inside a word belongs to its name: resnet50 is not resnet101.
@@ -49,6 +50,9 @@ Recipe recipe_of(std::string_view project, std::string_view command) {
       i = end;
     } else {
       recipe.key += command[i];
+      if (command[i] == '#') {
+        recipe.key += '#';  // so that the key tells how many numbers there are
+      }
       ++i;
       while (i < command.size() && is_letter(command[i - 1]) && is_digit(command[i])) {
         do {

@@ -41,20 +41,18 @@ Ended judge(const JobExited& fact, Stopping stopping, Time since, Time now) {
 }
 
 bool deserves_retry(const Job& job, const Ended& attempt) {
-  if (job.retry == nullptr) {
-    return false;
-  }
-  if (attempt.outcome == Outcome::Lost && job.retry->when_lost) {
+  const RareTraits& traits = job.traits();
+  if (attempt.outcome == Outcome::Lost && traits.retry.when_lost) {
     return true;
   }
-  if (job.attempt - job.memory_retries > job.retry->most) {
+  if (job.attempt - traits.memory_retries > traits.retry.most) {
     return false;
   }
   switch (attempt.outcome) {
     case Outcome::Failed:
-      return job.retry->on_failure;
+      return traits.retry.on_failure;
     case Outcome::TimedOut:
-      return job.retry->on_time_limit;
+      return traits.retry.on_time_limit;
     case Outcome::Oom:
     case Outcome::Lost:
       return true;
@@ -142,7 +140,9 @@ Result<JobId> Scheduler::apply(const Submit& command, Time now) {
 void Scheduler::apply(const Restore& command, Time now) {
   Job& job = add_job(command.id, command.spec, command.submitted);
   job.attempt = command.attempt;
-  job.memory_retries = command.memory_retries;
+  if (command.memory_retries > 0) {
+    job.own_traits().memory_retries = command.memory_retries;
+  }
   if (!command.running) {
     await_start(job, command.spec, now);
     return;
@@ -172,15 +172,22 @@ Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {
 }
 
 void Scheduler::set_spec(Job& job, const JobSpec& spec) {
-  job.shape = queue_.intern(spec.needs, policy_->by_owner() ? spec.owner : OwnerId{});
   job.priority = spec.priority;
   job.expected = spec.expected;
   job.limit = spec.limit;
-  job.warn_before = spec.warn_before;
-  job.retry = spec.retry.most > 0 || spec.retry.when_lost ? std::make_unique<RetryRule>(spec.retry)
-                                                          : nullptr;
   job.owner = spec.owner;
   job.weight = std::max<std::uint16_t>(spec.weight, 1);
+  set_needs(job, spec.needs);
+  const bool rare = spec.retry.most > 0 || spec.retry.when_lost || spec.warn_before > Duration{};
+  if (rare || job.rare != nullptr) {
+    job.own_traits().retry = spec.retry;
+    job.own_traits().warn_before = spec.warn_before;
+  }
+}
+
+/// Of a job that is not in the queue: its place there hangs on them.
+void Scheduler::set_needs(Job& job, const Needs& wanted) {
+  job.shape = queue_.intern(wanted, policy_->by_owner() ? job.owner : OwnerId{});
 }
 
 /// The first state of a job that has no devices.
@@ -307,7 +314,7 @@ void Scheduler::apply(const JobPreempted& fact, Time now) {
   BERTH_CHECK(running != nullptr && running->stopping == Stopping::Preempted);
   const Duration ran = now - running->since;
   release_devices(*job, now);
-  job->done += ran;
+  job->own_traits().done += ran;
   ++waiting_;
   --job->attempt;
   job->state = Queued{};
@@ -394,14 +401,14 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
   const MemoryEnd seen = memory.value_or(MemoryEnd{});
   if (attempt.reason == EndReason::Profile) {
     claim_profiled(job, seen.wanted);
-    ++job.memory_retries;
+    ++job.own_traits().memory_retries;
     requeue(job, attempt, now, now);
   } else if (attempt.outcome == Outcome::Oom && make_room(job, seen)) {
-    ++job.memory_retries;
+    ++job.own_traits().memory_retries;
     requeue(job, attempt, now, now);
   } else if (deserves_retry(job, attempt)) {
-    const int tries = job.attempt - job.memory_retries;
-    requeue(job, attempt, add_saturating(now, retry_delay(*job.retry, tries)), now);
+    const int tries = job.attempt - job.traits().memory_retries;
+    requeue(job, attempt, add_saturating(now, retry_delay(job.traits().retry, tries)), now);
   } else {
     finish(job, attempt);
     settle_followers({job.id}, now);
@@ -410,7 +417,9 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
 
 void Scheduler::requeue(Job& job, const Ended& attempt, Time not_before, Time now) {
   pending_.push_back(JobRequeued{job.id, job.attempt, attempt, not_before});
-  job.done = {};
+  if (job.rare != nullptr) {
+    job.rare->done = {};
+  }
   ++waiting_;
   job.state = Queued{not_before, 0};
   set_timer(job, kNever);

@@ -236,6 +236,7 @@ class Scheduler {
   Queued count_unmet(const JobSpec& spec, JobId id, bool& never);
   Job& add_job(JobId id, const JobSpec& spec, Time submitted);
   void set_spec(Job& job, const JobSpec& spec);
+  void set_needs(Job& job, const Needs& wanted);
   void await_start(Job& job, const JobSpec& spec, Time now);
   void enter_queue(Job& job, Time now);
   void leave_queue(Job& job);

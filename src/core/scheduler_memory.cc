@@ -21,7 +21,7 @@ void Scheduler::apply(const Reclaim& command) {
   if (competes) {
     queue_.erase(*job);
   }
-  job->shape = queue_.intern(wanted);
+  set_needs(*job, wanted);
   if (competes) {
     queue_.insert(*job);
   }
@@ -43,7 +43,7 @@ void Scheduler::apply(const JobUse& fact, Time now) {
 bool Scheduler::profiles(const Job& job) const {
   const Needs& wanted = needs(job);
   return wanted.profile > Duration{} && wanted.profile < job.limit && wanted.gpus > 0 &&
-         wanted.claim == ClaimSource::Learned && wanted.alone() && job.memory_retries == 0;
+         wanted.claim == ClaimSource::Learned && wanted.alone() && job.traits().memory_retries == 0;
 }
 
 /// What was seen, and a tenth more; with nothing seen it goes on to have its devices alone.
@@ -53,7 +53,7 @@ void Scheduler::claim_profiled(Job& job, Bytes peak) {
   if (devices_.impossible(wanted)) {
     wanted.memory = Bytes{};
   }
-  job.shape = queue_.intern(wanted);
+  set_needs(job, wanted);
 }
 
 /// Lets a job that ran out of memory ask for more of it, or for the device to itself. False when it
@@ -63,21 +63,21 @@ bool Scheduler::make_room(Job& job, const MemoryEnd& end) {
   constexpr int kMostAsBefore = 3;  // the fault of others may go on
   Needs wanted = needs(job);
   const bool own = end.blame.cause == MemoryCause::Own;
-  if (job.memory_retries >= kMostRetries || wanted.gpus == 0 || (own && wanted.alone())) {
+  if (job.traits().memory_retries >= kMostRetries || wanted.gpus == 0 || (own && wanted.alone())) {
     return false;
   }
   if (own) {
     // Half as much again, or a tenth more than it wanted; the second time the whole device.
-    wanted.memory = job.memory_retries > 0 ? Bytes{}
-                                           : std::max(Bytes{wanted.memory.count / 2 * 3},
-                                                      Bytes{end.wanted.count / 10 * 11});
+    wanted.memory = job.traits().memory_retries > 0 ? Bytes{}
+                                                    : std::max(Bytes{wanted.memory.count / 2 * 3},
+                                                               Bytes{end.wanted.count / 10 * 11});
   }
-  if (job.memory_retries >= kMostAsBefore || wanted.memory == Bytes{} ||
+  if (job.traits().memory_retries >= kMostAsBefore || wanted.memory == Bytes{} ||
       devices_.impossible(wanted)) {
     wanted.memory = Bytes{};
     wanted.share = 0;
   }
-  job.shape = queue_.intern(wanted);
+  set_needs(job, wanted);
   return true;
 }
 

@@ -17,8 +17,7 @@ void Scheduler::set_policy(std::unique_ptr<Policy> policy, Placement placement) 
     if (before.contains(job)) {
       waiting.push_back(&job);
     }
-    const Needs& wanted = before.needs(job.shape);
-    job.shape = queue_.intern(wanted, policy_->by_owner() ? job.owner : OwnerId{});
+    set_needs(job, before.needs(job.shape));
     job.rank = 0;  // the other policy's: it means nothing to this one
   });
   for (const JobId id : running_) {

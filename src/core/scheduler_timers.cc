@@ -47,8 +47,8 @@ void Scheduler::await_limit(Job& job, Time since, Time now) {
     return;
   }
   const Time limit = add_saturating(since, job.limit);
-  const Time warning = limit == kNever ? kNever : limit - job.warn_before;
-  set_timer(job, job.warn_before > Duration{} && warning > now ? warning : limit);
+  const Time warning = limit == kNever ? kNever : limit - job.traits().warn_before;
+  set_timer(job, job.traits().warn_before > Duration{} && warning > now ? warning : limit);
 }
 
 Time Scheduler::wake_at() const {

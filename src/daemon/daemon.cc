@@ -291,7 +291,8 @@ void Daemon::record(const JobRequeued& action, Time) {
   check(store_->set_waiting(action.job, false, action.not_before));
   if (action.attempt.outcome == Outcome::Oom || action.attempt.reason == EndReason::Profile) {
     const Job& job = *scheduler_->find(action.job);
-    check(store_->set_claim(action.job, scheduler_->needs(job).memory, job.memory_retries));
+    check(
+        store_->set_claim(action.job, scheduler_->needs(job).memory, job.traits().memory_retries));
   }
   end_usage(action.job, action.number);
   memory_.forget(action.job);

@@ -18,7 +18,7 @@ class Las final : public Turns {
  private:
   std::uint32_t level_of(const Job& job, const Needs& needs) const override {
     std::uint32_t level = 0;
-    while (level < limits_.size() && job.done >= time_to(level, needs.gpus)) {
+    while (level < limits_.size() && job.traits().done >= time_to(level, needs.gpus)) {
       ++level;
     }
     return level;

@@ -13,7 +13,7 @@ void Preemptive::started(const Job& job, const Needs& needs, Time now) {
   runner.gpus = needs.gpus;
   runner.since = now;
   runner.left = job.expected_left();
-  runner.done = job.done;
+  runner.done = job.traits().done;
   admit(runner, job, needs);
   runners_.push_back(runner);
 }

@@ -289,9 +289,10 @@ Result<void> Run::submit(JobLine line) {
   if (!spec) {
     return Failure(spec.error());
   }
+  std::optional<Recipe> recipe;
   if (peaks_ != nullptr) {
-    learner_.claim(spec->needs, options_.recipe(line.options.project.value_or(""), line.command),
-                   scheduler_->devices());
+    recipe = options_.recipe(line.options.project.value_or(""), line.command);
+    learner_.claim(spec->needs, *recipe, scheduler_->devices());
   }
   const Time at = now();
   if (never) {
@@ -315,9 +316,9 @@ Result<void> Run::submit(JobLine line) {
   if (line.options.name) {
     names_[*line.options.name] = id;
   }
-  const Record& record = records_.insert(id, make_record(std::move(line)));
-  if (peaks_ != nullptr) {
-    learner_.job_waits(id, recipe(record), *scheduler_);
+  records_.insert(id, make_record(std::move(line)));
+  if (recipe) {
+    learner_.job_waits(id, *recipe, *scheduler_);
   }
   return {};
 }

@@ -21,6 +21,12 @@ TEST(RecipeTest, NumbersAreMaskedAndKept) {
   EXPECT_DOUBLE_EQ(recipe.numbers[1], 2);
 }
 
+TEST(RecipeTest, OneKeyHasEquallyManyNumbers) {
+  EXPECT_NE(recipe_of("", "sort #").key, recipe_of("", "sort 1").key);
+  EXPECT_NE(recipe_of("", "sort ##").key, recipe_of("", "sort 1#").key);
+  EXPECT_EQ(recipe_of("", "sort #1").numbers.size(), recipe_of("", "sort 1#").numbers.size());
+}
+
 TEST(ClaimBookTest, KnowsTheSameJobAfterOneRun) {
   ClaimBook book;
   EXPECT_FALSE(book.claim(train(64, 0.1, 1)).has_value());
