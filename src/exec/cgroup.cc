@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -31,15 +32,18 @@ std::string unescape(std::string_view text) {
   return plain;
 }
 
+/// A folder that is kept locked by the berth that uses it. A lock, not a number, says who lives:
+/// a berth of another container may share this place, and its processes have other numbers here.
+Fd lock_folder(const std::string& folder) {
+  Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(fd) : Fd();
+}
+
 /// Folders of runs that were killed before they could tidy up.
 void remove_abandoned(const std::string& parent) {
   for (const std::string& name : names_in(parent)) {
-    if (!name.starts_with("berth-")) {
-      continue;
-    }
-    const pid_t owner = std::atoi(name.c_str() + 6);
-    if (owner > 0 && ::kill(owner, 0) < 0 && errno == ESRCH) {
-      const std::string folder = fmt::format("{}/{}", parent, name);
+    const std::string folder = fmt::format("{}/{}", parent, name);
+    if (name.starts_with("berth-") && lock_folder(folder)) {
       for (const std::string& leaf : names_in(folder)) {
         ::rmdir(fmt::format("{}/{}", folder, leaf).c_str());
       }
@@ -131,9 +135,19 @@ std::unique_ptr<CgroupPool> CgroupPool::make(const std::string& proc) {
     return nullptr;
   }
   remove_abandoned(own);
-  std::unique_ptr<CgroupPool> pool(new CgroupPool(fmt::format("{}/berth-{}", own, ::getpid())));
-  // A dead berth had our number, as it does in every container, and its jobs still run there.
-  if (::mkdir(pool->folder_.c_str(), 0755) != 0 && errno != EEXIST) {
+  std::unique_ptr<CgroupPool> pool;
+  // Somebody may live in a folder of this name already, or remove it before it is locked.
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries && pool == nullptr; ++i) {
+    const std::string folder = fmt::format("{}/berth-{}-{}", own, ::getpid(), i);
+    if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+      return nullptr;
+    }
+    if (Fd lock = lock_folder(folder)) {
+      pool.reset(new CgroupPool(folder, std::move(lock)));
+    }
+  }
+  if (pool == nullptr) {
     return nullptr;
   }
   std::unique_ptr<Cgroup> first = pool->take();

@@ -57,9 +57,10 @@ class CgroupPool {
   void give_back(std::unique_ptr<Cgroup> cgroup);
 
  private:
-  explicit CgroupPool(std::string folder) : folder_(std::move(folder)) {}
+  CgroupPool(std::string folder, Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
 
   std::string folder_;
+  Fd lock_;  // on the folder: others may tidy it up when nobody has it
   std::vector<std::unique_ptr<Cgroup>> free_;
   std::vector<std::unique_ptr<Cgroup>> dying_;  // killed, not empty yet
   int made_ = 0;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -93,7 +94,7 @@ class DirectRunnerTest : public testing::TestWithParam<bool> {
     launch.environment = std::move(environment);
     launch.stdout_fd = out;
     const Result<pid_t> pid = runner_->start(std::move(launch));
-    EXPECT_TRUE(pid.has_value());
+    EXPECT_TRUE(pid.has_value()) << pid.error().message;
     return pid.value_or(0);
   }
 
@@ -279,6 +280,21 @@ TEST(Cgroups, AreFoundThroughMountinfo) {
   EXPECT_EQ(own_cgroup_directory(proc), "");
   EXPECT_EQ(CgroupPool::make(proc), nullptr);
   ASSERT_EQ(std::system(("rm -r " + proc).c_str()), 0);
+}
+
+TEST(Cgroups, OfABerthThatLivesAreLeftAlone) {
+  const std::string folder =
+      own_cgroup_directory("/proc") + "/berth-999999999-0";  // nobody's number
+  if (::mkdir(folder.c_str(), 0755) != 0 || ::mkdir((folder + "/0").c_str(), 0755) != 0) {
+    GTEST_SKIP() << "cgroup v2 is not writable here";
+  }
+  Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
+  EXPECT_NE(CgroupPool::make(), nullptr);
+  EXPECT_EQ(::access((folder + "/0").c_str(), F_OK), 0);
+  lock.reset();
+  EXPECT_NE(CgroupPool::make(), nullptr);
+  EXPECT_NE(::access(folder.c_str(), F_OK), 0) << "what a dead one left is tidied up";
 }
 
 }  // namespace
