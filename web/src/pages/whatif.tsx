@@ -110,7 +110,6 @@ export function WhatIf() {
   const wrongBudget = withBudget ? wrongWatts(watts) : "";
   const names = [present, ...others.map((name) => (name === "energy" ? `energy:${watts.trim()}` : name))];
   const told = answer.value;
-  const none = told !== null && told.results.every((result) => result.jobs === 0);
 
   return (
     <>
@@ -155,11 +154,6 @@ export function WhatIf() {
       </section>
       {told === null ? (
         <Empty>Choose policies and compare them: how long jobs would wait, when all would be done, and who would run where.</Empty>
-      ) : none ? (
-        <Empty>
-          {told.subject === "queue" ? "No job runs or waits" : "No job has ended yet"}: there is nothing to replay.{" "}
-          <a href="#/add">Add jobs</a>
-        </Empty>
       ) : (
         <>
           <section class="card">
