@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
+import { route } from "../router";
 import { Field } from "./fields";
 
 interface DialogProps {
@@ -59,7 +60,8 @@ export function Questions() {
   return asked && <Asked key={asked.title} asked={asked} />;
 }
 
-function Asked({ asked: { title, text, yes, danger, field, answer } }: { asked: Question }) {
+function Asked({ asked }: { asked: Question }) {
+  const { title, text, yes, danger, field, answer } = asked;
   const [typed, setTyped] = useState("");
   const [tried, setTried] = useState(false);
   const wrong = field?.wrong(typed) ?? "";
@@ -67,6 +69,9 @@ function Asked({ asked: { title, text, yes, danger, field, answer } }: { asked: 
     question.value = null;
     answer(given);
   };
+  // Who goes to another page, by the browser's own buttons, does not want it.
+  const path = route.value.path.join("/");
+  useEffect(() => () => void (question.value === asked && end(null)), [path]);
   return (
     <Dialog title={title} close={() => end(null)}>
       <form
