@@ -107,6 +107,7 @@ function toTheBeginning(page) {
 /// Goes on by Tab from the beginning until it is left, and tells every stop.
 async function tabThrough(page) {
   const stops = [];
+  let left = false;
   await page.evaluate(() => document.querySelectorAll("[data-visited]").forEach((one) => delete one.dataset.visited));
   await toTheBeginning(page);
   for (;;) {
@@ -114,7 +115,7 @@ async function tabThrough(page) {
     const stop = await page.evaluate(() => {
       const element = document.activeElement;
       if (!element || element === document.body) {
-        return null;
+        return "left";
       }
       if (element.dataset.visited) {
         return null;
@@ -122,7 +123,7 @@ async function tabThrough(page) {
       element.dataset.visited = "1";
       const marked = (one) => {
         const style = one && getComputedStyle(one);
-        return style && ((style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none");
+        return style && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
       };
       // A radio is hidden behind the text beside it, a file behind its label.
       const shown = [element, element.nextElementSibling, element.parentElement].find(marked);
@@ -133,10 +134,13 @@ async function tabThrough(page) {
         inView: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
       };
     });
-    if (!stop) {
+    if (stop === "left" && !left) {
+      left = true; // a dialog begins in its middle
+    } else if (stop === "left" || !stop) {
       return stops;
+    } else {
+      stops.push(stop);
     }
-    stops.push(stop);
   }
 }
 
