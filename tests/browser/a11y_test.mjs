@@ -189,6 +189,13 @@ webTest("every page is opened by keyboard alone", {}, async ({ page }) => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
   }
+  // Another page begins at its top.
+  await page.setViewportSize({ width: 390, height: 400 });
+  await page.evaluate(() => window.scrollTo(0, 300));
+  assert.equal(await page.evaluate(() => window.scrollY), 300);
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "What if" }).click();
+  await page.getByRole("heading", { level: 1, name: "What if" }).waitFor();
+  assert.equal(await page.evaluate(() => window.scrollY), 0);
   // Past all that stands around it, at once.
   await toTheBeginning(page);
   await page.keyboard.press("Tab");
