@@ -141,6 +141,7 @@ webTest("energy asks for its budget", {}, async ({ home, page }) => {
   const second = await home.submit("--", "true");
   assert.match(await home.berth("why", String(second)), /may draw 500 W/);
   await policy.selectOption("energy");
+  await dialog.waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   await eventually(async () => (await policy.inputValue()) === "energy:500", "it does not show what is in use");
