@@ -12,7 +12,7 @@ TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps chromium
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 
-.PHONY: all demo test bench figures install format tidy asan tsan fuzz clean
+.PHONY: all demo test bench figures screenshots install format tidy asan tsan fuzz clean
 .PHONY: build-packages test-packages bench-packages fuzz-packages
 
 all: build-packages
@@ -33,6 +33,9 @@ bench: bench-packages
 
 figures: all
 	@tools/figures build/berth
+
+screenshots: test-packages all
+	@tools/screenshots build/berth web/node_modules
 
 install: all
 	@cmake --install build --prefix $(PREFIX)

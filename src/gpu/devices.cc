@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "gpu/amd_devices.h"
@@ -67,9 +68,23 @@ Result<std::unique_ptr<Devices>> open_all(bool masked) {
   return std::move(*driver);
 }
 
+/// "3", the slice "3:1", "GPU-…" or "MIG-…": what a driver could know a device by.
+bool looks_like_id(std::string_view id) {
+  const bool number = id.front() != ':' && id.find_first_not_of("0123456789:") == id.npos;
+  return number || id.starts_with("GPU-") || id.starts_with("MIG-");
+}
+
 Result<std::unique_ptr<Devices>> open_named(const std::vector<std::string_view>& ids) {
   Result<std::unique_ptr<DriverDevices>> driver = open_driver();
   if (!driver) {
+    // Ids are taken on trust here; a slip of the pen is not.
+    const auto wrong = std::find_if_not(ids.begin(), ids.end(), looks_like_id);
+    if (wrong != ids.end()) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("'{}' names no device: write numbers like 0,1, UUIDs like GPU-5f3c, "
+                              "auto, or sim:4x24GiB for simulated ones",
+                              *wrong));
+    }
     return open_trusted(ids);
   }
   const std::vector<DeviceInfo>& list = (*driver)->list();

@@ -68,9 +68,13 @@ class Simulation {
       decide();
     }
     if (scheduler_.waiting() > 0) {
-      return fail(ErrorCode::Refused, fmt::format("policy {} leaves {} jobs waiting for ever: {}",
-                                                  scheduler_.policy().name(), scheduler_.waiting(),
-                                                  scheduler_.refusal()));
+      const std::string why(scheduler_.refusal());
+      return fail(
+          ErrorCode::Refused,
+          fmt::format(
+              "policy {} leaves {} waiting for ever: {}", scheduler_.policy().name(),
+              scheduler_.waiting() == 1 ? "1 job" : fmt::format("{} jobs", scheduler_.waiting()),
+              why.empty() ? "too much for these devices or its budget" : why));
     }
     return std::move(run_);
   }

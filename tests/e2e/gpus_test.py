@@ -37,7 +37,7 @@ class SimulatedGpus(GpuCase):
         self.assertEqual(len(self.gpus(env=self.environment(BERTH_GPUS="sim:3"))), 3)
 
     def test_unknown_is_null(self):
-        gpu = self.gpus("--gpus", "foo")[0]
+        gpu = self.gpus("--gpus", "7")[0]
         self.assertEqual(gpu["family"], "trusted")
         for field in FIELDS[2:5] + FIELDS[8:16]:
             self.assertIsNone(gpu[field], field)

@@ -39,7 +39,7 @@ class OpenDevicesTest : public ::testing::Test {
 };
 
 TEST_F(OpenDevicesTest, WithoutADriverIdsAreTrusted) {
-  EXPECT_EQ(names("0,1,foo"), (Names{"0", "1", "foo"}));
+  EXPECT_EQ(names("0,1,3:1"), (Names{"0", "1", "3:1"}));
   EXPECT_EQ(names("0 1\t2"), (Names{"0", "1", "2"}));
   EXPECT_EQ(names("0,0, 1,"), (Names{"0", "0", "1"}));
   auto devices = open_devices("7,GPU-abc");
@@ -60,7 +60,8 @@ TEST_F(OpenDevicesTest, WithoutADriverAutoSaysWhatToType) {
 }
 
 TEST_F(OpenDevicesTest, ListsThatMakeNoSense) {
-  for (const char* gpus : {"", " ", ",", "auto,0", "0 all", "sim:2,sim:3", "0,sim:2"}) {
+  for (const char* gpus : {"", " ", ",", "auto,0", "0 all", "sim:2,sim:3", "0,sim:2", "foo",
+                           "0,nonsense:1", ":1", "-1", "gpu-5f3c"}) {
     const auto devices = open_devices(gpus);
     ASSERT_FALSE(devices.has_value()) << gpus;
     EXPECT_EQ(devices.error().code, ErrorCode::Usage) << gpus;

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { signOut } from "./api";
 import { connection, status } from "./live";
 import { count } from "./format";
-import { page } from "./router";
+import { page, route } from "./router";
 import { choice, chooseTheme } from "./theme";
 import { waitingStates, runningStates } from "./types";
 
@@ -74,6 +74,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
       nav.current!.scrollLeft = item.offsetLeft - (nav.current!.clientWidth - item.offsetWidth) / 2;
     }
   }, [page.value]);
+  // Another page begins at its top.
+  const path = route.value.path.join("/");
+  useEffect(() => window.scrollTo(0, 0), [path]);
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={(event) => {

@@ -44,8 +44,8 @@ export class OverviewData {
   private meanwhile: Map<number, Job> | null = null; // told while answers are on their way
   private again = false;
 
-  /// Without following it: devices tell of their jobs every second anyway.
-  readonly named = (id: number) => this.running.peek().get(id);
+  /// Followed only until the first are known: devices tell of their jobs every second anyway.
+  readonly named = (id: number) => (this.ready.value ? this.running.peek() : this.running.value).get(id);
 
   /// For useEffect: returns how to stop.
   open(): () => void {

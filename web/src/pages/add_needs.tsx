@@ -125,7 +125,7 @@ export const needs = {
   output: {
     label: "Output file",
     field: "output",
-    placeholder: "a log that berth keeps, or logs/%j.txt",
+    placeholder: "a log that berth keeps, or %n-%j.txt",
     hint: "%j number, %n name, %p project",
     wide: true,
     read: asIs,

@@ -15,7 +15,7 @@ const form = signal<{ format: Format; text: string; needs: NeedTexts }>({ format
 
 const examples: Record<Format, string> = {
   lines: "python train.py --lr 0.1\n@name=big @gpus=2 @mem=8GiB python train.py --lr 0.01\n@after=ok:big python evaluate.py",
-  peasy: "first;;logs/first.txt;;python train.py --lr 0.1;;;\nsecond;;logs/second.txt;;python train.py --lr 0.01;;;",
+  peasy: "first;;first.txt;;python train.py --lr 0.1;;;\nsecond;;second.txt;;python train.py --lr 0.01;;;",
 };
 
 const options: [string, string][] = [
@@ -61,7 +61,7 @@ function PeasyHelp() {
       </p>
       <p class="small">
         A command may go over several lines; the three semicolons end it. The output file is relative to the directory, and
-        opened when the job starts.
+        opened when the job starts: its folder must be there by then.
       </p>
     </>
   );

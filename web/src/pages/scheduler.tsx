@@ -8,7 +8,7 @@ import { Action } from "../parts/basics";
 import { confirm } from "../parts/dialog";
 import { Choice } from "../parts/fields";
 import { toast, toastError } from "../parts/toast";
-import { choosePolicy, policies, readPolicies } from "../scheduler";
+import { choosePlacement, choosePolicy, kindOf, policies, readPolicies } from "../scheduler";
 import type { Status } from "../types";
 
 const placementWords: Record<string, string> = {
@@ -28,16 +28,14 @@ async function setPaused(paused: boolean) {
   toast(paused ? "The scheduler is paused." : "The scheduler starts jobs again.");
 }
 
-async function change(part: "policy" | "placement", name: string) {
+async function change(choose: (name: string) => Promise<boolean>, name: string) {
   try {
-    const what = part === "policy" ? "Waiting jobs start in its order from now on." : "Jobs that start from now on are placed by it.";
-    if (await confirm(`Use ${name}?`, `${what} Running jobs go on.`, `Use ${name}`)) {
-      await choosePolicy({ [part]: name });
-    } else {
+    if (!(await choose(name))) {
       status.value = { ...status.value! }; // the choice shows what is in use again
     }
   } catch (error) {
     toastError(error);
+    status.value = { ...status.value! };
   }
 }
 
@@ -47,7 +45,7 @@ function Policies({ told }: { told: Status }) {
     return null;
   }
   const live = list.policies.filter((policy) => policy.live);
-  const about = list.policies.find((policy) => policy.name === told.policy)?.about ?? "";
+  const about = list.policies.find((policy) => policy.name === kindOf(told.policy))?.about ?? "";
   // What is in use may have been given by hand and be in no list.
   const withPresent = (names: string[], present: string) => (names.includes(present) ? names : [present, ...names]);
   const options = (names: string[]) => names.map((name) => ({ value: name, name }));
@@ -57,7 +55,7 @@ function Policies({ told }: { told: Status }) {
         <Choice
           label="Policy: who goes first"
           value={told.policy}
-          set={(name) => void change("policy", name)}
+          set={(name) => void change(choosePolicy, name)}
           options={options(withPresent(live.map((policy) => policy.name), told.policy))}
         />
         <p class="muted small">{about}</p>
@@ -67,7 +65,7 @@ function Policies({ told }: { told: Status }) {
           <Choice
             label="Placement: on which device"
             value={told.placement}
-            set={(name) => void change("placement", name)}
+            set={(name) => void change(choosePlacement, name)}
             options={options(withPresent(list.placements, told.placement))}
           />
           <p class="muted small">{placementWords[told.placement] ?? ""}</p>

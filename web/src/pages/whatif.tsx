@@ -6,7 +6,7 @@ import { duration } from "../format";
 import { now, status } from "../live";
 import { Empty } from "../parts/basics";
 import { Field, Segments } from "../parts/fields";
-import { policies, readPolicies } from "../scheduler";
+import { kindOf, policies, readPolicies, wrongWatts } from "../scheduler";
 import type { WhatIfResult } from "../types";
 import { WhatIfCharts } from "./whatif_charts";
 import { WhatIfTable } from "./whatif_table";
@@ -17,6 +17,7 @@ interface Question {
   chosen: string[]; // beside the policy in use
   subject: Subject;
   gpus: string;
+  watts: string; // that energy may use
 }
 
 interface Answer {
@@ -25,7 +26,7 @@ interface Answer {
 }
 
 // They stay while one looks at other pages; so does a computation that runs.
-const question = signal<Question>({ chosen: ["fifo", "sjf", "easy"], subject: "queue", gpus: "" });
+const question = signal<Question>({ chosen: ["fifo", "sjf", "easy"], subject: "queue", gpus: "", watts: "" });
 const answer = signal<Answer | null>(null);
 const running = signal<{ abort: AbortController; since: number } | null>(null);
 const problem = signal("");
@@ -50,7 +51,11 @@ async function compute(names: string[]) {
 
 function Choices({ present }: { present: string }) {
   const { chosen } = question.value;
-  const list = policies.value?.policies ?? [];
+  const known = policies.value?.policies ?? [];
+  // What is in use may have been given by hand and be in no list.
+  const isKnown = known.some(({ name }) => name === present);
+  const about = known.find(({ name }) => name === kindOf(present))?.about ?? "";
+  const list = isKnown || present === "" ? known : [{ name: present, about }, ...known];
   const choose = (name: string, on: boolean) => {
     question.value = { ...question.value, chosen: on ? [...chosen, name] : chosen.filter((other) => other !== name) };
   };
@@ -98,12 +103,13 @@ export function WhatIf() {
   const [job, setJob] = useState<number | null>(null);
   useEffect(() => void readPolicies(), []);
   const present = status.value?.policy ?? "";
-  const { chosen, subject, gpus } = question.value;
+  const { chosen, subject, gpus, watts } = question.value;
   const change = (changes: Partial<Question>) => (question.value = { ...question.value, ...changes });
-  const known = policies.value?.policies.map((policy) => policy.name) ?? [];
-  const names = known.filter((name) => name === present || chosen.includes(name));
+  const others = (policies.value?.policies ?? []).map((policy) => policy.name).filter((name) => name !== present && chosen.includes(name));
+  const withBudget = others.includes("energy");
+  const wrongBudget = withBudget ? wrongWatts(watts) : "";
+  const names = [present, ...others.map((name) => (name === "energy" ? `energy:${watts.trim()}` : name))];
   const told = answer.value;
-  const none = told !== null && told.results.every((result) => result.jobs === 0);
 
   return (
     <>
@@ -124,7 +130,18 @@ export function WhatIf() {
             ]}
           />
           <Field label="On other devices" value={gpus} set={(value) => change({ gpus: value })} placeholder="these; or 8, 2x8" class="inline" />
-          <button type="button" class="button primary" disabled={running.value !== null || names.length === 0} onClick={() => void compute(names)}>
+          {withBudget && (
+            <Field
+              label="Watts for energy"
+              value={watts}
+              set={(value) => change({ watts: value })}
+              placeholder="1500"
+              error={watts === "" ? undefined : wrongBudget}
+              hint="It needs a budget."
+              class="inline"
+            />
+          )}
+          <button type="button" class="button primary" disabled={running.value !== null || present === "" || wrongBudget !== ""} onClick={() => void compute(names)}>
             Compare
           </button>
           <Progress />
@@ -137,11 +154,6 @@ export function WhatIf() {
       </section>
       {told === null ? (
         <Empty>Choose policies and compare them: how long jobs would wait, when all would be done, and who would run where.</Empty>
-      ) : none ? (
-        <Empty>
-          {told.subject === "queue" ? "No job runs or waits" : "No job has ended yet"}: there is nothing to replay.{" "}
-          <a href="#/add">Add jobs</a>
-        </Empty>
       ) : (
         <>
           <section class="card">

@@ -1,8 +1,7 @@
 // The figures of each policy beside each other; the best of each column stands out.
 import { duration, energy, short } from "../format";
 import { Action } from "../parts/basics";
-import { confirm } from "../parts/dialog";
-import { choosePolicy, policies } from "../scheduler";
+import { choosePolicy, kindOf, policies } from "../scheduler";
 import type { WhatIfResult } from "../types";
 
 interface Figure {
@@ -52,13 +51,6 @@ function Difference({ figure, value, base }: { figure: Figure; value: number; ba
   return <span class={better ? "difference better" : "difference worse"}>{text}</span>;
 }
 
-async function take(name: string) {
-  const text = "Waiting jobs start in its order from now on. Running jobs go on.";
-  if (await confirm(`Use ${name}?`, text, `Use ${name}`)) {
-    await choosePolicy({ policy: name });
-  }
-}
-
 export function WhatIfTable({ results, present }: { results: WhatIfResult[]; present: string }) {
   const base = results.find((one) => one.policy === present) ?? results.find((one) => one.policy === "recorded");
   const live = new Set(policies.value?.policies.filter((one) => one.live).map((one) => one.name));
@@ -100,8 +92,8 @@ export function WhatIfTable({ results, present }: { results: WhatIfResult[]; pre
                 );
               })}
               <td class="right">
-                {live.has(result.policy) && result.policy !== present && (
-                  <Action class="compact" label={`Use this: ${result.policy}`} run={() => take(result.policy)}>
+                {live.has(kindOf(result.policy)) && result.policy !== present && (
+                  <Action class="compact" label={`Use this: ${result.policy}`} run={() => choosePolicy(result.policy)}>
                     Use this
                   </Action>
                 )}
