@@ -2,7 +2,7 @@
 // to it. After each test nothing is left running, no error was in the console, and no request went
 // to anyone but the daemon.
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
@@ -10,7 +10,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
-const BERTH = process.env.BERTH;
+export const BERTH = process.env.BERTH;
 const require = createRequire(process.env.BERTH_NODE_MODULES + "/");
 const { chromium } = require("playwright-core");
 export const axePath = require.resolve("axe-core/axe.min.js");
@@ -75,7 +75,7 @@ export class Home {
   /// A job that stops in `read x < NAME` goes on.
   makeGate(name) {
     const gate = `${this.folder}/${name}`;
-    spawn("mkfifo", [gate], { stdio: "ignore" });
+    execFileSync("mkfifo", [gate]);
     return { path: gate, open: () => run("/bin/sh", ["-c", `echo > "$1"`, "sh", gate], { timeout: DEADLINE }) };
   }
 
