@@ -1,7 +1,8 @@
-// What is known of the daemon and kept fresh by its events. One stream per tab; a hidden tab lets
-// its stream go (browsers allow six connections to a server) and catches up when it is seen again.
+// What is known of the daemon and kept fresh by its events. A hidden tab hears none and catches up
+// when it is seen again.
 import { batch, effect, signal } from "@preact/signals";
-import { get, readEvents, signedIn, ApiError, type ServerEvent } from "./api";
+import { get, signedIn, type ServerEvent } from "./api";
+import { hear } from "./stream";
 import type { Device, DeviceHistory, DeviceList, Job, Status } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -53,22 +54,27 @@ export interface Listener {
 }
 
 const listeners = new Set<Listener>();
+const unread = new Set<Listener>(); // that came while nothing could be read
 
-/// For useEffect: returns how to stop. `refresh` is called at once when the stream is open.
+/// For useEffect: returns how to stop. `refresh` is called as soon as the stream is open.
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   if (connection.value === "live") {
     listener.refresh?.();
+  } else {
+    unread.add(listener);
   }
   return () => {
     listeners.delete(listener);
+    unread.delete(listener);
   };
 }
 
-function refreshAll() {
-  for (const listener of listeners) {
+function refresh(these: Set<Listener>) {
+  for (const listener of these) {
     listener.refresh?.();
   }
+  unread.clear();
 }
 
 function take(event: ServerEvent) {
@@ -77,7 +83,7 @@ function take(event: ServerEvent) {
     case "reset":
     case "forgotten":
       known.clear();
-      refreshAll();
+      refresh(listeners);
       refreshStatus();
       break;
     case "job": {
@@ -104,6 +110,7 @@ function take(event: ServerEvent) {
       takeDevices(event.data as DeviceList);
       break;
   }
+  refresh(unread); // where the stream went on, it began with no `hello`
 }
 
 // --- the daemon itself
@@ -165,57 +172,17 @@ async function readDevices() {
 
 // --- the stream
 
-let stream: AbortController | null = null;
-let last = "";
-
-async function stay() {
-  const mine = new AbortController();
-  stream = mine;
-  let wait = 250;
-  while (!mine.signal.aborted) {
-    try {
-      // Beats come every second; without any for long, the connection is dead though nobody said so.
-      let quiet = 0;
-      const attempt = new AbortController();
-      mine.signal.addEventListener("abort", () => attempt.abort());
-      const heard = () => {
-        clearTimeout(quiet);
-        quiet = window.setTimeout(() => attempt.abort(), 20_000);
-      };
-      heard();
-      await readEvents(
-        last,
-        (event) => {
-          heard();
-          if (connection.value !== "live") {
-            connection.value = "live";
-            wait = 250;
-            void readDevices().catch(() => undefined);
-            refreshStatus();
-          }
-          last = event.id || last;
-          take(event);
-        },
-        attempt.signal,
-      ).finally(() => clearTimeout(quiet));
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 401) {
-        return;
-      }
-    }
-    if (mine.signal.aborted) {
-      return;
-    }
+const hearer = {
+  live() {
+    connection.value = "live";
+    void readDevices().catch(() => undefined);
+    refreshStatus();
+  },
+  lost() {
     connection.value = "lost";
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    wait = Math.min(wait * 2, 4000);
-  }
-}
-
-function leave() {
-  stream?.abort();
-  stream = null;
-}
+  },
+  event: take,
+};
 
 /// Called once, when the page is there.
 export function begin() {
@@ -230,10 +197,11 @@ export function begin() {
   }, 1000);
   effect(() => {
     if (signedIn.value && visible.value) {
+      const stop = new AbortController();
       connection.value = "connecting";
-      void stay();
-    } else {
-      leave();
+      hear(hearer, stop.signal);
+      return () => stop.abort();
     }
+    return undefined;
   });
 }
