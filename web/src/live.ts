@@ -49,41 +49,49 @@ export function remember(jobs: Job[]) {
 export interface Listener {
   job?: (job: Job, before: Job | undefined) => void;
   submitted?: (jobs: { first: number; count: number }) => void;
-  /// Everything is to be read anew: at the start, after `reset`, and after jobs were forgotten.
+  /// Everything is to be read (anew): at the start, after `reset`, and after jobs were forgotten.
   refresh?: () => void;
 }
 
 const listeners = new Set<Listener>();
-const unread = new Set<Listener>(); // that came while nothing could be read
+const early = new Set<Listener>(); // that read before the stream was open
 
-/// For useEffect: returns how to stop. `refresh` is called as soon as the stream is open.
+/// For useEffect: returns how to stop. `refresh` is called at once.
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
-  if (connection.value === "live") {
-    listener.refresh?.();
-  } else {
-    unread.add(listener);
+  if (connection.value !== "live") {
+    early.add(listener);
   }
+  listener.refresh?.();
   return () => {
     listeners.delete(listener);
-    unread.delete(listener);
+    early.delete(listener);
   };
 }
 
-function refresh(these: Set<Listener>) {
-  for (const listener of these) {
+function refreshAll() {
+  early.clear();
+  for (const listener of listeners) {
     listener.refresh?.();
   }
-  unread.clear();
+}
+
+/// What was read before the stream was open may have changed in between: it is read again, when the
+/// first view has been drawn.
+function refreshEarly() {
+  const these = [...early];
+  early.clear();
+  if (these.length > 0) {
+    setTimeout(() => these.forEach((listener) => listeners.has(listener) && listener.refresh?.()), 300);
+  }
 }
 
 function take(event: ServerEvent) {
   switch (event.name) {
-    case "hello":
     case "reset":
     case "forgotten":
       known.clear();
-      refresh(listeners);
+      refreshAll();
       refreshStatus();
       break;
     case "job": {
@@ -110,7 +118,7 @@ function take(event: ServerEvent) {
       takeDevices(event.data as DeviceList);
       break;
   }
-  refresh(unread); // where the stream went on, it began with no `hello`
+  refreshEarly();
 }
 
 // --- the daemon itself
@@ -118,7 +126,7 @@ function take(event: ServerEvent) {
 let statusTimer = 0;
 
 /// Counts change with every job: read at most a few times a second.
-export function refreshStatus() {
+export function refreshStatus(wait = 60) {
   statusTimer ||= window.setTimeout(async () => {
     statusTimer = 0;
     try {
@@ -126,7 +134,7 @@ export function refreshStatus() {
     } catch {
       // The stream tells when the daemon is gone.
     }
-  }, 60);
+  }, wait);
 }
 
 function takeDevices(list: DeviceList) {
@@ -151,12 +159,8 @@ function takeDevices(list: DeviceList) {
 }
 
 async function readDevices() {
-  const asked = get<DeviceHistory>("/v1/devices/history").catch(() => null);
   takeDevices(await get<DeviceList>("/v1/devices"));
-  const history = await asked;
-  if (!history) {
-    return;
-  }
+  const history = await get<DeviceHistory>("/v1/devices/history");
   histories.value = new Map(
     history.devices.map((device) => [
       device.name,
@@ -170,13 +174,19 @@ async function readDevices() {
   );
 }
 
+function readDaemon() {
+  refreshStatus(0);
+  readDevices().catch(() => undefined);
+}
+
 // --- the stream
 
 const hearer = {
   live() {
+    if (connection.value === "lost") {
+      readDaemon();
+    }
     connection.value = "live";
-    void readDevices().catch(() => undefined);
-    refreshStatus();
   },
   lost() {
     connection.value = "lost";
@@ -199,6 +209,7 @@ export function begin() {
     if (signedIn.value && visible.value) {
       const stop = new AbortController();
       connection.value = "connecting";
+      readDaemon();
       hear(hearer, stop.signal);
       return () => stop.abort();
     }

@@ -54,8 +54,9 @@ export function hear(hearer: Hearer, abort: AbortSignal) {
       const missed = data.live && !live && data.last !== last;
       set(data.live);
       if (missed) {
+        const name = last === "" ? "hello" : "reset"; // a new tab has nothing old
         last = data.last;
-        hearer.event({ id: last, name: "reset", data: {} });
+        hearer.event({ id: last, name, data: {} });
       }
     }
   };
