@@ -274,6 +274,17 @@ webTest("100,000 jobs", {}, async ({ home, page, origin }) => {
   await search.fill("");
   await page.getByText("100,000 jobs", { exact: true }).waitFor();
 
+  // A new one finds its place without all numbers being read again.
+  await grid(page).evaluate((element) => (element.scrollTop = 0));
+  await content(kJobs);
+  requests.length = 0;
+  const added = await home.submit("--", "echo one more");
+  await row(page, added).getByText("echo one more").waitFor();
+  assert.deepEqual(requests.filter((url) => url.includes("/v1/jobs/ids")), []);
+  await home.berth("kill", String(added));
+  await home.berth("forget", "--older", "0s");
+  await page.getByText("100,000 jobs", { exact: true }).waitFor();
+
   requests.length = 0;
   await page.getByRole("checkbox", { name: "All jobs that match" }).check();
   await chosen(page, "100,000");
