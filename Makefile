@@ -9,7 +9,7 @@ BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libe
 # Some builds of nodejs bring npm along, and then Debian's package of that name cannot be installed.
 NPM_PACKAGE = $(if $(shell command -v npm),,npm)
 TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps chromium
-BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler
+BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler chromium
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 
 .PHONY: all demo test bench figures screenshots install format tidy asan tsan fuzz clean

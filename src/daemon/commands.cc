@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kBatch = 2000;
 constexpr std::size_t kMostReasons = 10;
+constexpr Duration kLongestPause = std::chrono::seconds(5);  // that stopping a job may take
 
 struct Verb {
   std::string_view name;
@@ -178,6 +179,7 @@ Result<void> Daemon::act(Batch& batch, const JobRecord& job) {
       runner_->send(id, signal);
     } else {
       runner_->pause(id, verb == "pause");
+      pausing_[id] = {verb == "pause", now() + kLongestPause};
     }
   });
   return {};

@@ -18,6 +18,7 @@
 namespace berth {
 namespace {
 
+constexpr Duration kPauseLook = std::chrono::milliseconds(5);  // while a job stops or goes on
 constexpr Duration kCommitRetry = std::chrono::seconds(1);
 /// What nobody waits for is put on disk with the next thing that somebody waits for, or after this.
 constexpr Duration kCommitDelay = std::chrono::milliseconds(100);
@@ -80,6 +81,7 @@ void Daemon::watch_signals() {
 void Daemon::turn() {
   const Time at = now();
   whatif_.check(at);
+  settle_pauses(at);
   for (std::function<void()>& call : std::exchange(next_turn_, {})) {
     loop_.post(std::move(call));
   }
@@ -127,8 +129,9 @@ void Daemon::turn() {
 }
 
 void Daemon::set_alarm() {
-  const Time wake =
-      std::min({scheduler_->wake_at(), logs_.next_deadline(), commit_due_, whatif_.deadline()});
+  const Time pauses = pausing_.empty() ? kNever : now() + kPauseLook;
+  const Time wake = std::min(
+      {scheduler_->wake_at(), logs_.next_deadline(), commit_due_, whatif_.deadline(), pauses});
   loop_.set_alarm(wake == kNever ? kForever : std::max(Duration{}, wake - now()), [] {});
 }
 

@@ -87,6 +87,12 @@ class Daemon {
     Reply reply;
   };
 
+  /// A job that was told to stop or to go on. Listeners hear of it when its processes have.
+  struct Pausing {
+    bool stopped = false;  // what it was told
+    Time until;            // then it is told as it is
+  };
+
   /// A request that has found its route.
   struct Asked {
     HttpRequest request;
@@ -224,6 +230,7 @@ class Daemon {
   void refresh_forecast();
   double expected_start(JobId id);
   Time expected_end(JobId id) const;
+  void settle_pauses(Time at);
   void command(Asked asked);
   void continue_batch(const std::shared_ptr<Batch>& batch);
   void finish_batch(Batch& batch);
@@ -316,6 +323,7 @@ class Daemon {
   std::vector<std::function<void()>> next_turn_;  // what is left to do, after others had theirs
   Time commit_due_ = kNever;                      // what is not on disk yet must be by then
   std::vector<Waiter> waiters_;
+  std::map<JobId, Pausing> pausing_;
   std::map<JobId, Active> active_;
   std::map<JobId, ExpectedRun> forecast_;
   Time forecast_at_{};

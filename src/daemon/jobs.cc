@@ -104,6 +104,20 @@ std::string reason_of(const Ending& ending) {
 
 }  // namespace
 
+/// The signal passes through its shim, and each process stops when it gets to it.
+void Daemon::settle_pauses(Time at) {
+  std::erase_if(pausing_, [&](const auto& entry) {
+    const auto& [id, pausing] = entry;
+    const auto active = active_.find(id);
+    const bool waits = active != active_.end() && at < pausing.until &&
+                       is_stopped(active->second.pid) != pausing.stopped;
+    if (!waits) {
+      events_->job_changed(id);
+    }
+    return !waits;
+  });
+}
+
 JobReport Daemon::report(const JobRecord& record) {
   JobReport report;
   report.id = record.id;

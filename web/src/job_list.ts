@@ -45,6 +45,7 @@ export class JobList {
   private told = new Map<number, Job>(); // by events, for the next frame
   private idsAbort: AbortController | null = null;
   private rowsAsked: { ids: Set<number>; told: Set<number>; abort: AbortController } | null = null;
+  private reading = false; // the numbers are on their way
   private idsTimer = 0;
   private rowsTimer = 0;
   private frame = 0;
@@ -54,7 +55,7 @@ export class JobList {
   open(): () => void {
     const stop = listen({
       job: (job) => this.takeEvent(job),
-      submitted: () => this.readSoon(),
+      submitted: ({ first, count }) => this.takeNew(first, count),
       refresh: () => {
         this.stale = new Set(this.rows.keys());
         void this.readIds();
@@ -117,23 +118,20 @@ export class JobList {
     this.idsTimer = 0;
     this.idsAbort?.abort();
     const abort = (this.idsAbort = new AbortController());
+    this.reading = true;
     const begin = performance.now();
     const { words, search, sort, descending } = this.wanted;
     const query: Query = { select: words, all: true, search, sort, descending };
     try {
       const next = numbers(await get<IdRuns>("/v1/jobs/ids", query, abort.signal));
-      batch(() => {
-        this.beforeChange(next);
-        this.ids.value = next;
-        this.ready.value = true;
-        this.problem.value = "";
-      });
+      this.setIds(next);
     } catch (error) {
       if (abort.signal.aborted) {
         return;
       }
       this.problem.value = (error as Error).message;
     }
+    this.reading = false;
     this.lastRead = { end: performance.now(), took: performance.now() - begin };
   }
 
@@ -203,6 +201,32 @@ export class JobList {
   }
 
   // --- events
+
+  /// Numbers grow, so where all are listed by number the place of new ones is known.
+  private takeNew(first: number, count: number) {
+    const { words, search, sort, descending } = this.wanted;
+    const before = this.ids.value;
+    const newest = before[descending ? 0 : before.length - 1] ?? 0;
+    // While the numbers are on their way, or when some were missed, it is for the answer to tell.
+    if (words.length > 0 || search !== "" || sort !== "id" || this.reading || first !== newest + 1) {
+      this.readSoon();
+      return;
+    }
+    const fresh = Float64Array.from({ length: count }, (_, i) => (descending ? first + count - 1 - i : first + i));
+    const next = new Float64Array(before.length + count);
+    next.set(before, descending ? count : 0);
+    next.set(fresh, descending ? 0 : before.length);
+    this.setIds(next);
+  }
+
+  private setIds(next: Float64Array) {
+    batch(() => {
+      this.beforeChange(next);
+      this.ids.value = next;
+      this.ready.value = true;
+      this.problem.value = "";
+    });
+  }
 
   private takeEvent(job: Job) {
     this.rowsAsked?.told.add(job.id);

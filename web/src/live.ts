@@ -1,7 +1,8 @@
-// What is known of the daemon and kept fresh by its events. One stream per tab; a hidden tab lets
-// its stream go (browsers allow six connections to a server) and catches up when it is seen again.
+// What is known of the daemon and kept fresh by its events. A hidden tab hears none and catches up
+// when it is seen again.
 import { batch, effect, signal } from "@preact/signals";
-import { get, readEvents, signedIn, ApiError, type ServerEvent } from "./api";
+import { get, signedIn, type ServerEvent } from "./api";
+import { hear } from "./stream";
 import type { Device, DeviceHistory, DeviceList, Job, Status } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -48,32 +49,45 @@ export function remember(jobs: Job[]) {
 export interface Listener {
   job?: (job: Job, before: Job | undefined) => void;
   submitted?: (jobs: { first: number; count: number }) => void;
-  /// Everything is to be read anew: at the start, after `reset`, and after jobs were forgotten.
+  /// Everything is to be read (anew): at the start, after `reset`, and after jobs were forgotten.
   refresh?: () => void;
 }
 
 const listeners = new Set<Listener>();
+const early = new Set<Listener>(); // that read before the stream was open
 
-/// For useEffect: returns how to stop. `refresh` is called at once when the stream is open.
+/// For useEffect: returns how to stop. `refresh` is called at once.
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
-  if (connection.value === "live") {
-    listener.refresh?.();
+  if (connection.value !== "live") {
+    early.add(listener);
   }
+  listener.refresh?.();
   return () => {
     listeners.delete(listener);
+    early.delete(listener);
   };
 }
 
 function refreshAll() {
+  early.clear();
   for (const listener of listeners) {
     listener.refresh?.();
   }
 }
 
+/// What was read before the stream was open may have changed in between: it is read again, when the
+/// first view has been drawn.
+function refreshEarly() {
+  const these = [...early];
+  early.clear();
+  if (these.length > 0) {
+    setTimeout(() => these.forEach((listener) => listeners.has(listener) && listener.refresh?.()), 300);
+  }
+}
+
 function take(event: ServerEvent) {
   switch (event.name) {
-    case "hello":
     case "reset":
     case "forgotten":
       known.clear();
@@ -104,6 +118,7 @@ function take(event: ServerEvent) {
       takeDevices(event.data as DeviceList);
       break;
   }
+  refreshEarly();
 }
 
 // --- the daemon itself
@@ -111,7 +126,7 @@ function take(event: ServerEvent) {
 let statusTimer = 0;
 
 /// Counts change with every job: read at most a few times a second.
-export function refreshStatus() {
+export function refreshStatus(wait = 60) {
   statusTimer ||= window.setTimeout(async () => {
     statusTimer = 0;
     try {
@@ -119,7 +134,7 @@ export function refreshStatus() {
     } catch {
       // The stream tells when the daemon is gone.
     }
-  }, 60);
+  }, wait);
 }
 
 function takeDevices(list: DeviceList) {
@@ -144,12 +159,8 @@ function takeDevices(list: DeviceList) {
 }
 
 async function readDevices() {
-  const asked = get<DeviceHistory>("/v1/devices/history").catch(() => null);
   takeDevices(await get<DeviceList>("/v1/devices"));
-  const history = await asked;
-  if (!history) {
-    return;
-  }
+  const history = await get<DeviceHistory>("/v1/devices/history");
   histories.value = new Map(
     history.devices.map((device) => [
       device.name,
@@ -163,59 +174,25 @@ async function readDevices() {
   );
 }
 
+function readDaemon() {
+  refreshStatus(0);
+  readDevices().catch(() => undefined);
+}
+
 // --- the stream
 
-let stream: AbortController | null = null;
-let last = "";
-
-async function stay() {
-  const mine = new AbortController();
-  stream = mine;
-  let wait = 250;
-  while (!mine.signal.aborted) {
-    try {
-      // Beats come every second; without any for long, the connection is dead though nobody said so.
-      let quiet = 0;
-      const attempt = new AbortController();
-      mine.signal.addEventListener("abort", () => attempt.abort());
-      const heard = () => {
-        clearTimeout(quiet);
-        quiet = window.setTimeout(() => attempt.abort(), 20_000);
-      };
-      heard();
-      await readEvents(
-        last,
-        (event) => {
-          heard();
-          if (connection.value !== "live") {
-            connection.value = "live";
-            wait = 250;
-            void readDevices().catch(() => undefined);
-            refreshStatus();
-          }
-          last = event.id || last;
-          take(event);
-        },
-        attempt.signal,
-      ).finally(() => clearTimeout(quiet));
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 401) {
-        return;
-      }
+const hearer = {
+  live() {
+    if (connection.value === "lost") {
+      readDaemon();
     }
-    if (mine.signal.aborted) {
-      return;
-    }
+    connection.value = "live";
+  },
+  lost() {
     connection.value = "lost";
-    await new Promise((resolve) => setTimeout(resolve, wait));
-    wait = Math.min(wait * 2, 4000);
-  }
-}
-
-function leave() {
-  stream?.abort();
-  stream = null;
-}
+  },
+  event: take,
+};
 
 /// Called once, when the page is there.
 export function begin() {
@@ -230,10 +207,12 @@ export function begin() {
   }, 1000);
   effect(() => {
     if (signedIn.value && visible.value) {
+      const stop = new AbortController();
       connection.value = "connecting";
-      void stay();
-    } else {
-      leave();
+      readDaemon();
+      hear(hearer, stop.signal);
+      return () => stop.abort();
     }
+    return undefined;
   });
 }

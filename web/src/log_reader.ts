@@ -53,6 +53,22 @@ async function piece(choice: LogChoice, query: Query, abort: AbortSignal) {
   }
 }
 
+const kWaiting = 3;
+
+/// At most a few tabs wait at the daemon for more, so that connections are left for the rest: the
+/// others (false) look once a second.
+async function withTurn<T>(work: (mayWait: boolean) => Promise<T>): Promise<T> {
+  for (let i = 0; navigator.locks && i < kWaiting; ++i) {
+    const done = await navigator.locks.request(`berth-log-${i}`, { ifAvailable: true }, async (lock) =>
+      lock ? { value: await work(true) } : null,
+    );
+    if (done) {
+      return done.value;
+    }
+  }
+  return work(!navigator.locks);
+}
+
 /// For useEffect: returns how to stop.
 export function followLog(choice: LogChoice, tell: Tell): () => void {
   const stop = new AbortController();
@@ -63,8 +79,19 @@ export function followLog(choice: LogChoice, tell: Tell): () => void {
     while (!stop.signal.aborted) {
       await seen(stop.signal);
       try {
-        const query = at === null ? { tail: choice.tail } : { offset: at, wait };
-        const read: LogPiece | null = await piece(choice, query, stop.signal);
+        const ask = (query: Query) => piece(choice, query, stop.signal);
+        let read: LogPiece | null;
+        if (at === null) {
+          read = await ask({ tail: choice.tail });
+        } else if (!wait) {
+          read = await ask({ offset: at });
+        } else {
+          const offset: number = at;
+          read = await withTurn(async (mayWait) => {
+            await (mayWait || pause(1000));
+            return ask({ offset, wait: mayWait });
+          });
+        }
         if (stop.signal.aborted) {
           return;
         }

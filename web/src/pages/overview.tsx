@@ -1,6 +1,6 @@
 // The first view: every device, what runs, what comes next and what ended.
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { count, duration, energy, nearly, several, short } from "../format";
 import { devices, now, status } from "../live";
 import { kHead, OverviewData, type Ended, type Waiting } from "../overview_data";
@@ -220,7 +220,7 @@ function DeviceCards({ data }: { data: OverviewData }) {
 
 export function Overview() {
   const data = useMemo(() => new OverviewData(), []);
-  useEffect(() => data.open(), []);
+  useLayoutEffect(() => data.open(), []); // asks before the empty page is painted
   const jobs = status.value?.jobs;
   const none = jobs !== undefined && Object.values(jobs).every((each) => each === 0);
   return (
