@@ -123,16 +123,27 @@ function take(event: ServerEvent) {
 
 // --- the daemon itself
 
-let statusTimer = 0;
+let statusAsked = false; // an answer is to come
+let statusChanged = false; // but may be old by then
 
-/// Counts change with every job: read at most a few times a second.
+/// Counts change with every job: read at most a few times a second. One at a time: of two answers
+/// the older one may come last.
 export function refreshStatus(wait = 60) {
-  statusTimer ||= window.setTimeout(async () => {
-    statusTimer = 0;
+  statusChanged = true;
+  if (statusAsked) {
+    return;
+  }
+  statusAsked = true;
+  setTimeout(async () => {
+    statusChanged = false;
     try {
       status.value = await get<Status>("/v1/status");
     } catch {
       // The stream tells when the daemon is gone.
+    }
+    statusAsked = false;
+    if (statusChanged) {
+      refreshStatus();
     }
   }, wait);
 }
@@ -186,6 +197,7 @@ const hearer = {
     if (connection.value === "lost") {
       readDaemon();
     }
+    refreshStatus(); // it may have changed before the stream was open
     connection.value = "live";
   },
   lost() {
