@@ -20,6 +20,7 @@ export function followSweep(name: string, tell: (jobs: SweepJobs) => void): () =
   let complete = false;
   let timer = 0;
   let reading: AbortController | null = null;
+  const told = new Set<number>(); // by events, while an answer is on its way that may be older
 
   const changed = () => {
     timer ||= window.setTimeout(() => {
@@ -32,11 +33,12 @@ export function followSweep(name: string, tell: (jobs: SweepJobs) => void): () =
     reading?.abort();
     const mine = new AbortController();
     reading = mine;
+    told.clear();
     try {
       for (let next: number | undefined = after; next !== undefined; ) {
         const query = { select: `sweep=${name}`, all: true, limit: 1000, after: next };
         const page: { jobs: Job[]; next?: number } = await get("/v1/jobs", query, mine.signal);
-        for (const job of page.jobs) {
+        for (const job of page.jobs.filter((each) => !told.has(each.id))) {
           jobs.set(job.id, job);
         }
         next = page.next;
@@ -54,6 +56,7 @@ export function followSweep(name: string, tell: (jobs: SweepJobs) => void): () =
   const unlisten = listen({
     job: (job) => {
       if (job.sweep === name) {
+        told.add(job.id);
         jobs.set(job.id, job);
         changed();
       }

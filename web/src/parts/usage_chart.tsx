@@ -40,7 +40,11 @@ export function UsageCharts({ id, attempt, running }: { id: number; attempt: num
   useEffect(() => {
     const abort = new AbortController();
     read.current = async () => {
-      usage.value = await get<Usage>(`/v1/jobs/${id}/usage`, { attempt }, abort.signal).catch(() => usage.value);
+      const found = await get<Usage>(`/v1/jobs/${id}/usage`, { attempt }, abort.signal).catch(() => null);
+      // Of a short job the daemon may have kept less than the beats have told here.
+      if (found && found.times.length >= Math.min(usage.value?.times.length ?? 0, 2)) {
+        usage.value = found;
+      }
     };
     void read.current();
     return () => abort.abort();
