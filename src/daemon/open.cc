@@ -90,6 +90,14 @@ Result<void> Daemon::open(const DaemonOptions& options) {
       return made;
     }
   }
+  if (options.everyone) {
+    // Others pass through to the socket and to the logs of their own jobs, and see no names.
+    for (const std::string& folder : {paths_.state, paths_.runtime, paths_.state + "/logs"}) {
+      if (::chmod(folder.c_str(), 0711) != 0) {
+        return fail_errno(fmt::format("cannot open {} to everyone", folder), errno);
+      }
+    }
+  }
   Result<Fd> lock = take_daemon_lock(paths_.state);
   if (!lock) {
     return Failure(lock.error());
