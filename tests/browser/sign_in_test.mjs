@@ -76,3 +76,8 @@ webTest("a page of another origin learns nothing and does nothing", { mayFail: /
   }
   assert.equal((await home.job(id)).state, "held");
 });
+
+webTest("an address that makes no sense is told, not thrown", {}, async ({ page, origin }) => {
+  await page.goto(`${origin}/#/jo%bs/%`);
+  await page.getByText("There is no such page").waitFor();
+});

@@ -7,10 +7,19 @@ export interface Route {
   query: URLSearchParams;
 }
 
+/// A `%` that nobody encoded stands for itself.
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   return {
-    path: path.split("/").filter(Boolean).map(decodeURIComponent),
+    path: path.split("/").filter(Boolean).map(decode),
     query: new URLSearchParams(query),
   };
 }
