@@ -131,7 +131,9 @@ webTest("pausing and killing what runs, and its use", {}, async ({ home, page, o
 });
 
 webTest("a log that grows, in colours", {}, async ({ home, page, origin }) => {
+  // Two gates: a reader could still meet the writer who opened the first.
   const gate = home.makeGate("gate");
+  const end = home.makeGate("end");
   const script = `${home.folder}/script.sh`;
   fs.writeFileSync(
     script,
@@ -142,7 +144,7 @@ for i in $(seq 1500); do echo "line $i"; done
 echo "to the errors" >&2
 read x < ${gate.path}
 echo "the last line"
-read x < ${gate.path}
+read x < ${end.path}
 `,
   );
   const id = await home.submit("-e", `${home.folder}/errors`, "--", `sh ${script}`);
@@ -184,7 +186,7 @@ read x < ${gate.path}
   await search.fill("");
   await page.getByRole("combobox", { name: "Output" }).selectOption("Errors");
   await log(page).getByText("to the errors", { exact: true }).waitFor();
-  await gate.open();
+  await end.open();
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
