@@ -8,8 +8,10 @@ BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libe
   libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev nodejs
 # Some builds of nodejs bring npm along, and then Debian's package of that name cannot be installed.
 NPM_PACKAGE = $(if $(shell command -v npm),,npm)
-TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps chromium
-BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler chromium
+# A browser without a font shows nothing.
+BROWSER_PACKAGES = chromium fonts-dejavu-core fonts-noto-color-emoji
+TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps $(BROWSER_PACKAGES)
+BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler $(BROWSER_PACKAGES)
 FUZZ_PACKAGES = clang libclang-rt-14-dev
 
 .PHONY: all demo test bench figures screenshots install format tidy asan tsan fuzz clean

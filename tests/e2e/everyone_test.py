@@ -9,19 +9,9 @@ from http_case import NOBODY, HttpCase
 
 @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
 class Everyone(HttpCase):
-    def setUp(self):
-        super().setUp()
-        os.chmod(self.folder, 0o711)  # the test's own; the daemon sees to the rest
-
     def submit_as_nobody(self, command):
-        connection = self.unix()
-        os.seteuid(NOBODY)
-        try:
-            connection.connect()
-        finally:
-            os.seteuid(0)
         body = {"jobs": [{"command": command, "directory": "/", "gpus": 0}]}
-        return self.ask("POST", "/v1/jobs", body, connection=connection).json()["first"]
+        return self.ask("POST", "/v1/jobs", body, connection=self.as_nobody()).json()["first"]
 
     def test_jobs_of_others_run_and_keep_their_logs_to_themselves(self):
         self.start_daemon(words=["--everyone"])

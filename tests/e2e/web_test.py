@@ -8,7 +8,7 @@ import stat
 import subprocess
 import unittest
 
-from http_case import HttpCase
+from http_case import NOBODY, HttpCase
 
 TYPES = {"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8",
          "/app.css": "text/css; charset=utf-8", "/favicon.svg": "image/svg+xml"}
@@ -24,7 +24,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
-NOBODY = 65534
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "web")
 MONTH = 31 * 24 * 3600
 
@@ -276,16 +275,8 @@ class OtherUsers(WebCase):
     @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
     def test_a_session_is_of_the_user_who_asked(self):
         self.start_daemon(words=["--everyone"])
-        os.chmod(self.folder, 0o711)
-        os.chmod(self.home, 0o711)
         job = self.submit("true", held=True)
-        connection = self.unix()
-        os.seteuid(NOBODY)
-        try:
-            connection.connect()
-        finally:
-            os.seteuid(0)
-        link = self.ask("POST", "/v1/login", connection=connection).json()
+        link = self.ask("POST", "/v1/login", connection=self.as_nobody()).json()
         reply = self.sign_in(link["url"].rsplit("/", 1)[1]).json()
         self.assertEqual((reply["uid"], reply["user"]), (NOBODY, "nobody"))
         token = reply["token"]

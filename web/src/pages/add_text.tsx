@@ -1,13 +1,9 @@
 // Many jobs as a text, one per line or in the format of GPUPeasy.
 import { signal } from "@preact/signals";
 import { Fragment } from "preact";
-import { useRef } from "preact/hooks";
-import { several } from "../format";
-import { Editor, goTo } from "../parts/editor";
 import { Segments } from "../parts/fields";
-import { canQueue, DraftTable, Problems, useDraft, wrongLines } from "./add_draft";
-import { Needs, readNeeds, type NeedTexts } from "./add_needs";
-import { Submit } from "./add_submit";
+import { TextForm } from "./add_editor";
+import type { NeedTexts } from "./add_needs";
 
 type Format = "lines" | "peasy";
 
@@ -26,6 +22,7 @@ const options: [string, string][] = [
   ["@share=50", "percent of a GPU’s compute"],
   ["@mps=on", "through NVIDIA’s MPS; or a percentage"],
   ["@priority=-1", "lower goes first"],
+  ["@weight=2", "of its owner’s share, where the policy has shares"],
   ["@timeout=2h30m", "the longest it may run"],
   ["@retries=3", "tried again when it fails"],
   ["@after=ok:train", "after others, by name or line"],
@@ -68,18 +65,20 @@ function PeasyHelp() {
 }
 
 export function AddText() {
-  const area = useRef<HTMLTextAreaElement>(null);
   const { format, text, needs } = form.value;
   const change = (changes: Partial<typeof form.value>) => (form.value = { ...form.value, ...changes });
-  const { wish, errors } = readNeeds(needs);
-  const wrongNeeds = Object.keys(errors).length > 0;
-  const body = { format, text, environment_from: "daemon", defaults: wish };
-  const checked = useDraft(text.trim() === "" || wrongNeeds ? null : body);
-  const problems = checked.draft?.problems ?? [];
-
   return (
-    <div class="add-text">
-      <section class="card add-form">
+    <TextForm
+      format={format}
+      label="Jobs"
+      text={text}
+      setText={(next) => change({ text: next })}
+      needs={needs}
+      setNeeds={(next) => change({ needs: next })}
+      names={["project", "gpus", "memory", "priority", "directory"]}
+      example={examples[format]}
+      nothing="Nothing yet: type jobs above, and they are shown here as berth understands them."
+      above={
         <Segments
           label="Format"
           value={format}
@@ -89,46 +88,8 @@ export function AddText() {
             { value: "peasy", name: "NAME;;OUTFILE;;COMMAND;;;" },
           ]}
         />
-        <Editor
-          label="Jobs"
-          value={text}
-          set={(next) => change({ text: next })}
-          wrong={wrongLines(problems)}
-          area={area}
-          placeholder={examples[format]}
-        />
-        <Problems problems={problems} go={(line, column) => goTo(area.current!, line, column)} />
-        <div class="fields">
-          <Needs
-            names={["project", "gpus", "memory", "priority", "directory"]}
-            texts={needs}
-            set={(more) => change({ needs: { ...needs, ...more } })}
-            errors={errors}
-          />
-        </div>
-        <div class="row">
-          <Submit
-            path="/v1/texts/submit"
-            body={body}
-            label={checked.draft && canQueue(checked) ? `Queue ${several(checked.draft.count, "job")}` : "Queue the jobs"}
-            disabled={!canQueue(checked)}
-          />
-          <button type="button" class="button plain" disabled={text === ""} onClick={() => change({ text: "" })}>
-            Clear
-          </button>
-        </div>
-      </section>
-      <aside class="card add-help" aria-label="How to write it">
-        <h2>How to write it</h2>
-        {format === "lines" ? <LinesHelp /> : <PeasyHelp />}
-        <button type="button" class="button compact" disabled={text !== ""} onClick={() => change({ text: examples[format] })}>
-          Put an example
-        </button>
-      </aside>
-      <section class="card add-preview">
-        <h2>What would be queued</h2>
-        <DraftTable checked={checked} nothing="Nothing yet: type jobs above, and they are shown here as berth understands them." />
-      </section>
-    </div>
+      }
+      help={format === "lines" ? <LinesHelp /> : <PeasyHelp />}
+    />
   );
 }
