@@ -110,7 +110,7 @@ void Daemon::turn() {
   commit_failed_ = !committed;
   if (!committed) {
     // Nothing is started or promised that is not on disk. Everything waits for room.
-    std::fprintf(stderr, "berth daemon: %s; trying again\n", committed.error().message.c_str());
+    log_.write("{}; trying again", committed.error().message);
     loop_.set_alarm(kCommitRetry, [] {});
     return;
   }
@@ -224,7 +224,7 @@ void Daemon::launch(const ShimLaunch& launch) {
   }
   (void)BERTH_FAILPOINT("daemon.before_start");
   if (const Result<void> started = runner_->start(launch); !started) {
-    fmt::print(stderr, "berth daemon: job {}: {}\n", launch.job.value, started.error().message);
+    log_.write("job {}: {}", launch.job.value, started.error().message);
     AttemptEnd end;
     end.job = launch.job;
     end.attempt = launch.attempt;

@@ -20,6 +20,7 @@
 #include "core/learner.h"
 #include "core/owners.h"
 #include "core/scheduler.h"
+#include "daemon/daemon_log.h"
 #include "daemon/device_history.h"
 #include "daemon/events.h"
 #include "daemon/history.h"
@@ -289,6 +290,7 @@ class Daemon {
 
   Paths paths_;
   Fd lock_;
+  DaemonLog log_;
   DaemonOptions options_;
   std::string listening_;  // HOST:PORT, when asked to
   Sessions sessions_;

@@ -40,11 +40,11 @@ std::vector<std::string> split_names(std::string_view text) {
 }
 
 /// Locks devices on which jobs of an earlier daemon run. Their shims hold them anyway.
-void hold(DeviceLocks& locks, std::span<const DeviceId> devices) {
+void hold(DeviceLocks& locks, std::span<const DeviceId> devices, DaemonLog& log) {
   const Result<std::vector<DeviceLocks::Taken>> taken = locks.try_acquire(devices);
   if (!taken || !taken->empty()) {
-    fmt::print(stderr, "berth daemon: a device with a job on it cannot be locked{}\n",
-               taken ? "" : ": " + taken.error().message);
+    log.write("a device with a job on it cannot be locked{}",
+              taken ? "" : ": " + taken.error().message);
   }
 }
 
@@ -88,7 +88,7 @@ Result<void> Daemon::open_locks() {
   for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
     const DeviceId device{i};
     if (!scheduler_->devices()[device].leases.empty()) {
-      hold(**opened, {&device, 1});
+      hold(**opened, {&device, 1}, log_);
     }
   }
   if (locks_ != nullptr) {
@@ -107,7 +107,7 @@ bool Daemon::take_locks(const StartJob& action, Time at) {
   const Result<std::vector<DeviceLocks::Taken>> taken = locks_->try_acquire(action.devices);
   if (!taken) {
     // The lock is there to keep others out; who cannot lock runs nothing rather than twice.
-    fmt::print(stderr, "berth daemon: job {} waits: {}\n", action.job.value, taken.error().message);
+    log_.write("job {} waits: {}", action.job.value, taken.error().message);
   } else if (taken->empty()) {
     return true;
   }

@@ -46,14 +46,14 @@ void Daemon::take_up_mps(JobId running) {
   }
   const DeviceInfo& device = devices_.list()[job.lease()->front().value];
   if (const Result<bool> used = mps_->use(running, device, needs.mps - mps_of(0)); !used) {
-    fmt::print(stderr, "berth daemon: job {}: {}\n", running.value, used.error().message);
+    log_.write("job {}: {}", running.value, used.error().message);
   }
 }
 
 void Daemon::take_mps_events() {
   for (const MpsEvent& event : mps_->take_events()) {
     if (!event.text.empty()) {
-      fmt::print(stderr, "berth daemon: {}\n", event.text);
+      log_.write(event.text);
     }
     for (const JobId job : event.jobs) {
       if (const auto active = active_.find(job);

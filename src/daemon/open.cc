@@ -103,6 +103,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
     return Failure(lock.error());
   }
   lock_ = std::move(*lock);
+  log_.open(paths_.state + "/daemon.log");
   usage_.open(paths_.state + "/usage");
   // The launcher is forked while this process is small and has one thread.
   ShimRunner::Options runner_options;
@@ -202,7 +203,7 @@ Result<void> Daemon::read_settings() {
   for (const std::string& gpus : *added) {
     if (const Result<void> opened = add_devices(gpus); !opened) {
       // They may come back with the next start; the jobs of the others need not wait for them.
-      fmt::print(stderr, "berth daemon: {}\n", opened.error().message);
+      log_.write(opened.error().message);
     }
     added_devices_.push_back(gpus);
   }

@@ -133,10 +133,10 @@ Result<void> Daemon::open_tcp(const DaemonOptions& options) {
   (void)save_sessions().has_value();
   web_note_ =
       fmt::format("the web page has moved from port {}: {}", **port, listening.error().message);
-  fmt::print(stderr, "berth daemon: {}\n", web_note_);
+  log_.write(web_note_);
   // Without the page there are still jobs to run.
   if (const Result<void> moved = listen_anywhere(); !moved) {
-    fmt::print(stderr, "berth daemon: {}\n", moved.error().message);
+    log_.write(moved.error().message);
   }
   return {};
 }

@@ -1,9 +1,7 @@
 #include "exec/shim.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -53,21 +51,6 @@ bool daemon_is_gone() {
   pollfd daemon{kDaemonFd, POLLIN, 0};
   const timespec at_once{};
   return raw_syscall(SYS_ppoll, raw_address(&daemon), 1, raw_address(&at_once), 0) != 0;
-}
-
-std::optional<UserIdentity> identity_of(uid_t user) {
-  const passwd* entry = ::getpwuid(user);
-  if (entry == nullptr) {
-    return std::nullopt;
-  }
-  UserIdentity identity{user, entry->pw_gid, {}};
-  int count = 64;
-  identity.groups.resize(static_cast<std::size_t>(count));
-  while (::getgrouplist(entry->pw_name, entry->pw_gid, identity.groups.data(), &count) < 0) {
-    identity.groups.resize(static_cast<std::size_t>(count));
-  }
-  identity.groups.resize(static_cast<std::size_t>(count));
-  return identity;
 }
 
 }  // namespace
@@ -145,8 +128,9 @@ void Shim::look_up_user() {
   if (request_.user == static_cast<uid_t>(raw_syscall(SYS_geteuid))) {
     return;
   }
-  setup_.become = identity_of(request_.user);
-  if (!setup_.become) {
+  if (Result<UserIdentity> identity = find_user(request_.user)) {
+    setup_.become = std::move(*identity);
+  } else {
     end_ = {127, 0, EINVAL, StartStep::User, 0};
   }
 }

@@ -8,9 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/fd.h"
+#include "base/user.h"
 #include "exec/attempt_record.h"
 
 namespace berth {
@@ -23,12 +22,6 @@ inline constexpr int kJobLockFd = 50;
 /// Those after it are the locks of its devices, as far as the table goes: a job whose shim and
 /// daemon are both dead still uses its devices.
 inline constexpr int kLastJobLockFd = 63;
-
-struct UserIdentity {
-  uid_t user = 0;
-  gid_t group = 0;
-  std::vector<gid_t> groups;
-};
 
 struct ChildSetup {
   ChildSetup(const AttemptName& name, const std::string& boot_id, const std::string& cgroup)
