@@ -1,7 +1,6 @@
 #include "daemon/daemon_log.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,14 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr std::size_t kLongestLine = 2000;
+
+std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  tm parts{};
+  ::localtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+}
 
 }  // namespace
 
@@ -47,8 +54,7 @@ void DaemonLog::put(std::string_view text) {
   if (!file_) {
     return;
   }
-  const std::string line =
-      fmt::format("{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), clean);
+  const std::string line = fmt::format("{} {}\n", local_time(), clean);
   if (size_ + line.size() > kMostBytes) {
     begin_anew();
   }
