@@ -2,7 +2,10 @@
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
-FUZZ_SECONDS ?= 60
+# For the interface and for files each; single parsers get a tenth of it.
+FUZZ_SECONDS ?= 600
+# The same seed does the same again.
+FUZZ_SEED ?= $(shell date +%s)
 
 BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libexpected-dev \
   libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev nodejs
@@ -12,7 +15,7 @@ NPM_PACKAGE = $(if $(shell command -v npm),,npm)
 BROWSER_PACKAGES = chromium fonts-dejavu-core fonts-noto-color-emoji
 TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps $(BROWSER_PACKAGES)
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler $(BROWSER_PACKAGES)
-FUZZ_PACKAGES = clang libclang-rt-14-dev
+FUZZ_PACKAGES = clang libclang-rt-14-dev python3 python3-yaml
 
 .PHONY: all demo test bench figures screenshots install format tidy asan tsan fuzz clean
 .PHONY: build-packages test-packages bench-packages fuzz-packages
@@ -56,7 +59,7 @@ asan tsan: build-packages test-packages
 fuzz: build-packages fuzz-packages
 	@cmake --preset fuzz >/dev/null
 	@cmake --build build/fuzz --parallel $(JOBS)
-	@tools/run-fuzzers build/fuzz $(FUZZ_SECONDS)
+	@tools/run-fuzzers build/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 clean:
 	rm -rf build

@@ -22,7 +22,8 @@ EnvironmentChanges device_environment(const Devices& devices, std::span<const De
 
 void add_changes(EnvironmentChanges& changes, EnvironmentChanges later) {
   for (auto& [name, value] : later) {
-    std::erase_if(changes, [&](const auto& change) { return change.first == name; });
+    // Named anew: clang 14 captures no structured binding.
+    std::erase_if(changes, [&gone = name](const auto& change) { return change.first == gone; });
     changes.emplace_back(std::move(name), std::move(value));
   }
 }
