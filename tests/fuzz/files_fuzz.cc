@@ -167,11 +167,19 @@ void check_lock_holder(std::string_view text) {
   BERTH_CHECK(again.pid == holder.pid && again.started == holder.started);
 }
 
-void check_mps_answer(std::string_view text) {
-  MpsCommand command;
+/// A command of MPS that has ended: its output is in memory.
+template <class Command>
+Command ended_command(std::optional<std::vector<pid_t>> (* /*reader*/)(const Command&),
+                      std::string_view output) {
+  Command command;
   command.output = Fd(::memfd_create("answer", MFD_CLOEXEC));
-  BERTH_CHECK(::write(command.output.get(), text.data(), text.size()) ==
-              static_cast<ssize_t>(text.size()));
+  BERTH_CHECK(::write(command.output.get(), output.data(), output.size()) ==
+              static_cast<ssize_t>(output.size()));
+  return command;
+}
+
+void check_mps_answer(std::string_view text) {
+  const auto command = ended_command(&server_list, text);
   if (const auto servers = server_list(command)) {
     for (const pid_t pid : *servers) {
       BERTH_CHECK(pid > 0);
