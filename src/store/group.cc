@@ -43,7 +43,7 @@ Result<void> Group::recover() {
 }
 
 Result<void> Group::commit() {
-  if (changes_.size() == logged_) {
+  if (!has_changes()) {
     return {};
   }
   if (const int error = BERTH_FAILPOINT("store.commit")) {
@@ -102,8 +102,8 @@ void Group::rollback() {
 }
 
 void Group::close() {
-  if (logged_ > 0 && logged_ == changes_.size()) {
-    (void)settle().has_value();
+  if (!has_changes() && (logged_ == 0 || settle().has_value())) {
+    log_.wipe();
   }
 }
 

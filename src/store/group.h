@@ -32,13 +32,16 @@ class Group {
   Result<void> commit();
   /// Drops what was added since the last commit.
   void rollback();
-  /// Puts what was committed into the tables. If that fails, it is still in the log.
+  /// Puts what was committed into the tables; to be called when nothing is left to commit. If that
+  /// fails, it is still in the log.
+  Result<void> settle();
+  bool has_changes() const { return changes_.size() != logged_; }
+  /// The last call: settles, and leaves an empty log where the tables have everything.
   void close();
 
  private:
   Result<void> begin();
   Result<void> apply_all();
-  Result<void> settle();
   Result<void> try_settle();
   void abandon();
 

@@ -64,6 +64,22 @@ RedoLog RedoLog::open(const std::string& path) {
   return log;
 }
 
+bool RedoLog::holds_entries(const std::string& path) {
+  const Fd file(::open((path + "-redo").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  Head head{};
+  return file && ::pread(file.get(), &head, sizeof head, 0) == ssize_t{sizeof head} &&
+         head.number != 0;
+}
+
+void RedoLog::wipe() {
+  clear();
+  const Head none{};
+  if (file_ && size_ >= sizeof none) {
+    // Unsynced: an entry that comes back is one that the database has.
+    (void)write_all(file_.get(), {reinterpret_cast<const char*>(&none), sizeof none}, 0);
+  }
+}
+
 std::vector<std::string> RedoLog::recover(std::uint64_t applied) {
   std::vector<std::string> entries;
   std::string bytes(size_, '\0');

@@ -18,6 +18,8 @@ class RedoLog {
  public:
   /// For the database at `path`. Where there is no room for the file, no entry ever fits.
   static RedoLog open(const std::string& path);
+  /// Whether the log of the database at `path` has what that database may lack.
+  static bool holds_entries(const std::string& path);
 
   /// The entries that follow number `applied` without a gap; the next goes behind them. What a
   /// crash has torn is not one.
@@ -29,6 +31,8 @@ class RedoLog {
   Result<void> append(std::uint64_t number, std::string_view entry);
   /// The database has everything: the next entry goes to the front.
   void clear() { end_ = 0; }
+  /// The same on disk, for whoever finds the log without its database.
+  void wipe();
 
  private:
   Fd file_;

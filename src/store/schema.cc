@@ -8,7 +8,9 @@
 #include <array>
 #include <cerrno>
 
+#include "base/failpoint.h"
 #include "base/fd.h"
+#include "store/store_files.h"
 
 namespace berth {
 namespace {
@@ -121,10 +123,9 @@ std::uint32_t big_endian(const unsigned char* bytes) {
          static_cast<std::uint32_t>(bytes[2]) << 8 | static_cast<std::uint32_t>(bytes[3]);
 }
 
-/// Looks at the header before SQLite does, which might already tidy up. Creates the file if need
-/// be, because SQLite would not keep others from reading it.
+/// Looks at the header before SQLite does, which might already tidy up.
 Result<void> check_header(const std::string& path, std::size_t known) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
+  const Fd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {
     return refuse(path, fmt::format("cannot be opened ({})", strerrordesc_np(errno)));
@@ -133,7 +134,7 @@ Result<void> check_header(const std::string& path, std::size_t known) {
     return refuse(path, "is not a file");
   }
   if (status.st_size == 0) {
-    return {};
+    return refuse(path, "is empty, and berth has never left it so");
   }
   constexpr std::size_t kHeader = 100;
   std::array<unsigned char, kHeader> header{};
@@ -154,21 +155,17 @@ Result<void> check_header(const std::string& path, std::size_t known) {
   return {};
 }
 
-struct Found {
-  std::int64_t version = 0;
-  bool empty = true;
-};
-
-/// Reads only. In exclusive mode the first read takes the lock that is held until the end.
-Result<Found> look_inside(Database& database) {
+/// The version; reads only. In exclusive mode the first read takes the lock that is held until the
+/// end.
+Result<std::int64_t> look_inside(Database& database) {
   if (const Result<void> set =
           database.execute("PRAGMA busy_timeout = 1000; PRAGMA locking_mode = EXCLUSIVE; "
                            "PRAGMA foreign_keys = OFF; PRAGMA cell_size_check = ON");
       !set) {
     return Failure(set.error());
   }
-  const Result<std::int64_t> tables = database.number("SELECT count(*) FROM sqlite_master");
-  if (!tables) {
+  // The first statement to look at the content: what is damaged shows here.
+  if (const auto tables = database.number("SELECT count(*) FROM sqlite_master"); !tables) {
     return Failure(tables.error());
   }
   const Result<std::int64_t> application = database.number("PRAGMA application_id");
@@ -176,13 +173,10 @@ Result<Found> look_inside(Database& database) {
   if (!application || !version) {
     return Failure(application ? version.error() : application.error());
   }
-  if (*tables == 0 && *application == 0 && *version == 0) {
-    return Found{};
-  }
   if (*application != kApplicationId) {
     return fail(ErrorCode::Refused, "it is the database of another program");
   }
-  return Found{*version, false};
+  return version;
 }
 
 Result<void> migrate(Database& database, std::int64_t from, std::span<const MigrationStep> steps) {
@@ -203,6 +197,31 @@ Result<void> migrate(Database& database, std::int64_t from, std::span<const Migr
   return transaction->commit();
 }
 
+/// Under another name until it is complete: a file of zero bytes is never berth's doing. SQLite
+/// would not keep others from reading it, so it is made here.
+Result<void> create(const std::string& path, std::span<const MigrationStep> steps) {
+  if (Result<void> absent = check_absence(path); !absent) {
+    return absent;
+  }
+  const std::string made = path + "-new";
+  if (Result<void> fresh = make_fresh_file(made); !fresh) {
+    return fresh;
+  }
+  {
+    Result<Database> database = Database::open(made);
+    const Result<void> filled =
+        database ? migrate(*database, 0, steps) : Result<void>(Failure(database.error()));
+    if (!filled) {
+      return fail(filled.error().code,
+                  fmt::format("cannot make {}: {}", path, filled.error().message));
+    }
+  }
+  (void)BERTH_FAILPOINT("store.created");
+  Result<void> named = give_name(made, path);
+  (void)BERTH_FAILPOINT("store.create_named");
+  return named;
+}
+
 /// Every commit reaches the disk; the log is moved into the file each 4 MiB.
 Result<void> configure(Database& database) {
   return database.execute(
@@ -216,6 +235,11 @@ Result<void> configure(Database& database) {
 std::span<const MigrationStep> migration_steps() { return kSteps; }
 
 Result<Database> open_database(const std::string& path, std::span<const MigrationStep> steps) {
+  if (struct stat there{}; ::stat(path.c_str(), &there) != 0 && errno == ENOENT) {
+    if (const Result<void> created = create(path, steps); !created) {
+      return Failure(created.error());
+    }
+  }
   if (const Result<void> header = check_header(path, steps.size()); !header) {
     return Failure(header.error());
   }
@@ -224,17 +248,16 @@ Result<Database> open_database(const std::string& path, std::span<const Migratio
     return explain(path, database.error());
   }
   database->merge_log_on_close(false);  // until it is known to be ours
-  const Result<Found> found = look_inside(*database);
+  const Result<std::int64_t> found = look_inside(*database);
   if (!found) {
     return explain(path, found.error());
   }
-  if (found->version > static_cast<std::int64_t>(steps.size())) {
-    return refuse_newer(path, found->version, steps.size());
+  if (*found > static_cast<std::int64_t>(steps.size())) {
+    return refuse_newer(path, *found, steps.size());
   }
-  const bool outdated = found->version < static_cast<std::int64_t>(steps.size());
-  // A new file gets its tables before its log, so that it is either empty or complete.
+  const bool outdated = *found < static_cast<std::int64_t>(steps.size());
   if (outdated) {
-    if (const Result<void> migrated = migrate(*database, found->version, steps); !migrated) {
+    if (const Result<void> migrated = migrate(*database, *found, steps); !migrated) {
       return explain(path, migrated.error());
     }
   }

@@ -1,6 +1,12 @@
 #include "store/sqlite.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.h"
 
 namespace berth {
 namespace {
@@ -136,6 +142,24 @@ Result<std::int64_t> Database::number(std::string_view sql) {
     return Failure(row.error());
   }
   return *row ? statement->integer(0) : 0;
+}
+
+Result<void> Database::copy_to(const std::string& path) {
+  if (Result<void> merged = execute("PRAGMA wal_checkpoint(TRUNCATE)"); !merged) {
+    return merged;
+  }
+  Result<Statement> copy = prepare("VACUUM INTO ?1");
+  if (!copy) {
+    return Failure(copy.error());
+  }
+  if (Result<void> copied = copy->run(std::string_view(path)); !copied) {
+    return copied;
+  }
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));  // SQLite does not sync a copy
+  if (!file || ::fsync(file.get()) != 0) {
+    return fail_errno("cannot sync " + path, errno);
+  }
+  return {};
 }
 
 void Database::merge_log_on_close(bool merge) {

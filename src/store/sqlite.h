@@ -98,6 +98,10 @@ class Database {
 
   bool in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
+  /// Writes all of it, as committed, to another file, which must be empty; durably. No transaction
+  /// may be open. Afterwards this file has everything itself, too, and nothing is left in its log.
+  Result<void> copy_to(const std::string& path);
+
   /// Whether closing moves the write-ahead log into the file, which is what SQLite does by itself.
   void merge_log_on_close(bool merge);
 

@@ -1,12 +1,15 @@
 #include "store/store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "base/failpoint.h"
 #include "store/fields.h"
 #include "store/group.h"
 #include "store/reader.h"
 #include "store/redo_log.h"
 #include "store/schema.h"
+#include "store/store_files.h"
 #include "store/writer.h"
 
 namespace berth {
@@ -15,16 +18,16 @@ namespace berth {
 struct Store::Parts {
   explicit Parts(Database opened) : database(std::move(opened)) {}
 
+  static Result<std::unique_ptr<Parts>> open(const std::string& path);
+
   Database database;
   std::optional<Writer> writer;
   std::optional<Reader> reader;
   std::optional<Group> group;
+  std::optional<StoreFiles> files;
 };
 
-Store::Store(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Store::~Store() { parts_->group->close(); }
-
-Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
+Result<std::unique_ptr<Store::Parts>> Store::Parts::open(const std::string& path) {
   Result<Database> database = open_database(path);
   if (!database) {
     return Failure(database.error());
@@ -51,11 +54,115 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   if (const Result<void> recovered = parts->group->recover(); !recovered) {
     return damaged(recovered.error());
   }
-  return std::unique_ptr<Store>(new Store(std::move(parts)));
+  parts->files.emplace(path);
+  return parts;
 }
 
-Result<void> Store::commit() { return parts_->group->commit(); }
+Store::Store(std::string path, std::unique_ptr<Parts> parts)
+    : path_(std::move(path)), parts_(std::move(parts)) {}
+
+Store::~Store() {
+  if (misses_files()) {
+    rollback();
+    if (!keep_files()) {
+      // What has these names now may be somebody else's.
+      parts_->database.merge_log_on_close(false);
+      return;
+    }
+  }
+  parts_->group->close();
+}
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
+  Result<std::unique_ptr<Parts>> parts = Parts::open(path);
+  if (!parts) {
+    return Failure(parts.error());
+  }
+  return std::unique_ptr<Store>(new Store(path, std::move(*parts)));
+}
+
+// --- groups
+
+Result<void> Store::commit() {
+  if (!parts_->group->has_changes() && !suspect_) {
+    return {};
+  }
+  Result<void> committed = parts_->group->commit();
+  // Afterwards: what went to a file that is gone by now was written for nobody.
+  return committed || misses_files() ? keep_files() : committed;
+}
+
 void Store::rollback() { parts_->group->rollback(); }
+
+bool Store::misses_files() const { return parts_->files->problem().has_value(); }
+
+Result<void> Store::keep_files() {
+  const std::optional<StoreFiles::Problem> problem = parts_->files->problem();
+  suspect_ = out_of_reach_ = problem.has_value();
+  if (!problem) {
+    return {};
+  }
+  std::string kept;
+  const Result<void> rescued = problem->damaged
+                                   ? fail(ErrorCode::Io,
+                                          "what is left of it is damaged (put a backup in its "
+                                          "place and start the daemon again)")
+                                   : write_anew(kept);
+  if (!rescued) {
+    return fail(ErrorCode::Unavailable,
+                fmt::format("{}, and the queue cannot be written anew: {}. Nothing is accepted "
+                            "until it can be",
+                            problem->text, rescued.error().message));
+  }
+  suspect_ = out_of_reach_ = false;
+  rescue_.done(fmt::format("{}: the queue was written anew{}", problem->text,
+                           kept.empty() ? "" : ", and what was there is now " + kept));
+  return {};
+}
+
+/// The open files still have everything, whatever became of their names. The new ones are opened
+/// before the old ones are closed, so that a failure leaves all as it was.
+Result<void> Store::write_anew(std::string& kept) {
+  if (!rescue_.allowed) {
+    return fail(ErrorCode::Refused, "nobody has asked for it");
+  }
+  if (Result<void> allowed = rescue_.allowed(); !allowed) {
+    return allowed;
+  }
+  if (Result<void> settled = parts_->group->settle(); !settled) {
+    return settled;
+  }
+  const std::string made = path_ + "-rescue";
+  if (Result<void> fresh = make_fresh_file(made); !fresh) {
+    return fresh;
+  }
+  if (const Result<void> copied = parts_->database.copy_to(made); !copied) {
+    ::unlink(made.c_str());
+    return copied;
+  }
+  (void)BERTH_FAILPOINT("store.rescue_written");
+  struct stat there {};
+  if (::lstat(path_.c_str(), &there) == 0 && there.st_ino != parts_->files->inode() &&
+      there.st_ino != rescued_) {
+    Result<std::string> moved = set_aside(path_);
+    if (!moved) {
+      return Failure(moved.error());
+    }
+    kept = std::move(*moved);
+  }
+  if (Result<void> named = give_name(made, path_); !named) {
+    return named;
+  }
+  (void)BERTH_FAILPOINT("store.rescue_named");
+  rescued_ = ::stat(path_.c_str(), &there) == 0 ? there.st_ino : 0;
+  Result<std::unique_ptr<Parts>> parts = Parts::open(path_);
+  if (!parts) {
+    return Failure(parts.error());
+  }
+  parts_->database.merge_log_on_close(false);  // its log has the name of the new one's
+  parts_ = std::move(*parts);
+  return {};
+}
 
 // --- writes
 
@@ -82,6 +189,10 @@ Result<void> Store::insert(JobId first, std::uint32_t count, JobDescription desc
     return inserted;
   }
   return parts_->group->add(SetWeight{first, count, weight});
+}
+
+Result<void> Store::check(const JobDescription& description, const Environment& environment) {
+  return check_texts(description, environment->size());
 }
 
 Result<void> Store::remember_token(uid_t user, std::string token, Submission submission) {

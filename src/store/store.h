@@ -6,6 +6,9 @@
 // the disk refuses is kept in memory and reported by commit(), which may be tried again or given up
 // with rollback(). Whoever promises something to a client does so after commit().
 //
+// What is committed is where the next process looks for it: files that were deleted or replaced
+// meanwhile are written anew, from those that are open, before commit() returns.
+//
 // Reads show the writes of the open group. The file is for this user alone and is locked while the
 // store lives; one process must not open it twice.
 #pragma once
@@ -26,15 +29,31 @@ namespace berth {
 
 class Store {
  public:
-  /// Creates the file where there is none, in a folder that exists. A file that is not a sound
-  /// database of berth or that a newer berth wrote is refused and not changed by a byte.
+  /// Creates the file where there is none and no sign that there should be one, in a folder that
+  /// exists. A file that is empty, that is not a sound database of berth or that a newer berth
+  /// wrote is refused and not changed by a byte.
   static Result<std::unique_ptr<Store>> open(const std::string& path);
   ~Store();  // what was not committed is lost
 
   // --- groups
 
-  /// Cheap when there is nothing to commit.
+  /// Cheap when there is nothing to commit. Unavailable: what was committed is out of reach for the
+  /// next process, and nothing more must be accepted; commit() tries to mend that each time.
   Result<void> commit();
+  /// Whether files are not what they should be, at a cost of microseconds; commit() mends that.
+  bool misses_files() const;
+  /// The next commit() looks at the files, even with nothing to commit.
+  void suspect_files() { suspect_ = true; }
+  /// The last commit() failed with Unavailable.
+  bool out_of_reach() const { return out_of_reach_; }
+  /// Lets commit() and the destructor write files anew. `allowed` is asked first: whether this is
+  /// still the process to whom the folder belongs. `done` is told what was wrong. Without this the
+  /// store says that files are gone, and leaves it at that.
+  struct Rescue {
+    std::function<Result<void>()> allowed;
+    std::function<void(const std::string&)> done;
+  };
+  void set_rescue(Rescue rescue) { rescue_ = std::move(rescue); }
   /// Undoes everything since the last commit. If a commit failed while it was being synced, a crash
   /// before the next one may still bring its changes back, all or none: to be told "failed" is not
   /// to be told "gone".
@@ -53,6 +72,9 @@ class Store {
   static Environment share_environment(const std::vector<std::string>& variables);
   Result<void> insert(JobId first, std::uint32_t count, JobDescription description,
                       Environment environment, Time submitted);
+
+  /// Whether insert() and amend() would refuse such a job: to be asked before anybody acts on it.
+  static Result<void> check(const JobDescription& description, const Environment& environment);
 
   /// The jobs of a submission can be found again by its token, until the first is forgotten.
   Result<void> remember_token(uid_t user, std::string token, Submission submission);
@@ -125,9 +147,17 @@ class Store {
 
  private:
   struct Parts;
-  explicit Store(std::unique_ptr<Parts> parts);
+  Store(std::string path, std::unique_ptr<Parts> parts);
 
+  Result<void> keep_files();
+  Result<void> write_anew(std::string& kept);
+
+  std::string path_;
   std::unique_ptr<Parts> parts_;
+  Rescue rescue_;
+  bool suspect_ = false;       // the next commit must look at the files
+  bool out_of_reach_ = false;  // they are not what they should be
+  std::uint64_t rescued_ = 0;  // the inode of the database that was written anew last
 };
 
 }  // namespace berth

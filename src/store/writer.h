@@ -17,6 +17,9 @@ struct Counters {
   std::uint64_t redone = 0;      // the newest entry of the redo log that is in the tables
 };
 
+/// Whether a job with so many bytes of environment can be stored at all.
+Result<void> check_texts(const JobDescription& job, std::size_t environment);
+
 class Writer {
  public:
   static Result<Writer> make(Database& database);

@@ -39,15 +39,39 @@ struct SpecColumns {
 
 }  // namespace
 
+Result<void> check_texts(const JobDescription& job, std::size_t environment) {
+  std::size_t size = environment;
+  for (const std::string* text : {&job.name, &job.project, &job.command, &job.directory,
+                                  &job.output, &job.error, &job.sweep}) {
+    size += text->size();
+  }
+  for (const auto* pairs : {&job.labels, &job.parameters}) {
+    for (const auto& [key, value] : *pairs) {
+      size += key.size() + value.size();
+    }
+  }
+  for (const auto* names :
+       {&job.spec.needs.only, &job.spec.needs.exclude, &job.spec.needs.prefer}) {
+    for (const std::string& name : *names) {
+      size += name.size();
+    }
+  }
+  if (size + job.spec.needs.model.size() > kMostText) {
+    return fail(
+        ErrorCode::Refused,
+        "what a job says of itself, with its command and environment, must stay below 64 MiB");
+  }
+  return {};
+}
+
 Result<void> Writer::write(const InsertJobs& change) {
   const JobDescription& description = *change.description;
   const JobSpec& spec = description.spec;
   if (change.first.value < counters_.next_id) {
     return fail(ErrorCode::Refused, fmt::format("job {} exists already", change.first.value));
   }
-  if (change.environment->size() + description.command.size() + description.name.size() >
-      kMostText) {
-    return fail(ErrorCode::Refused, "a job's command and environment must stay below 64 MiB");
+  if (Result<void> checked = check_texts(description, change.environment->size()); !checked) {
+    return checked;
   }
   const SpecColumns columns(spec);
   const auto share = [&](const std::string& content) {

@@ -139,8 +139,9 @@ TEST_F(RedoTest, TheLogOfAnotherDatabaseIsNotTaken) {
   add(*store_, job_named("theirs"));
   ASSERT_TRUE(store_->commit());
   const std::string copy = copy_of(folder_);
-  std::filesystem::remove(copy + "/berth.db");
   std::filesystem::remove(copy + "/berth.db-wal");
+  ASSERT_TRUE(Store::open(copy + "/other.db"));
+  std::filesystem::rename(copy + "/other.db", copy + "/berth.db");
   const Result<std::unique_ptr<Store>> found = Store::open(copy + "/berth.db");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ((*found)->next_id(), JobId{1});
