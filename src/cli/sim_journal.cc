@@ -24,6 +24,7 @@ void print_json(const Replay& replay) {
                       {"gpus", start.devices}});
   }
   const nlohmann::ordered_json answer = {{"version", 1},
+                                         {"skipped", replay.skipped},
                                          {"entries", replay.entries},
                                          {"decisions", replay.decisions},
                                          {"starts", std::move(starts)},
@@ -73,6 +74,10 @@ int sim_journal_main(std::span<const std::string_view> words) {
                replay->differences.empty()
                    ? "all as the daemon decided"
                    : fmt::format("{} differences", replay->differences.size()));
+    if (replay->skipped > 0) {
+      fmt::print("{} earlier entries were left out: they tell of jobs that were forgotten\n",
+                 replay->skipped);
+    }
     for (const std::string& difference : replay->differences) {
       fmt::print("{}\n", difference);
     }

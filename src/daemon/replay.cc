@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "policy/policies.h"
@@ -19,18 +20,30 @@ constexpr std::size_t kAtOnce = 10'000;  // entries of the journal
 
 class Replayer {
  public:
-  explicit Replayer(Store& store) : store_(store) {}
+  explicit Replayer(Store& store) : store_(store), all_known_(has_all_jobs(store)) {}
 
   Result<Replay> run() {
     if (const Result<void> read = for_each_entry([this](const JournalEntry& entry) {
           if (const auto* edited = std::get_if<Edited>(&entry.input)) {
             edits_[edited->job].emplace_back(entry.number, edited->before);
           }
+          look_for_begin(entry);
         });
         !read) {
       return Failure(read.error());
     }
+    if (forgotten_ && !begin_) {
+      return fail(ErrorCode::Refused,
+                  fmt::format("the journal cannot be replayed: since the daemon's last start it "
+                              "tells of job {}, which was forgotten (berth forget); it can be from "
+                              "the next start on",
+                              forgotten_->value));
+    }
     const Result<void> read = for_each_entry([this](const JournalEntry& entry) {
+      if (problem_ || entry.number < begin_.value_or(0)) {
+        ++replay_.skipped;
+        return;
+      }
       ++replay_.entries;
       number_ = entry.number;
       at_ = entry.time;
@@ -67,15 +80,41 @@ class Replayer {
     }
   }
 
+  /// Each start of a daemon tells its scheduler everything anew.
+  void look_for_begin(const JournalEntry& entry) {
+    if (std::holds_alternative<Restarted>(entry.input)) {
+      begin_ = begin_ ? begin_ : entry.number;
+    } else if (const auto* submitted = std::get_if<Submitted>(&entry.input)) {
+      look_for_jobs(submitted->first, submitted->count);
+    } else if (const auto* restored = std::get_if<Restored>(&entry.input)) {
+      look_for_jobs(restored->first, restored->count);
+    }
+  }
+
+  void look_for_jobs(JobId first, std::uint32_t count) {
+    for (std::uint32_t i = 0; !all_known_ && i < count; ++i) {
+      const JobId id{first.value + i};
+      if (const auto job = store_.job(id); !job && job.error().code == ErrorCode::NotFound) {
+        forgotten_ = id;
+        begin_ = std::nullopt;
+        return;
+      }
+    }
+  }
+
+  /// Whether every job that ever was is on record.
+  static bool has_all_jobs(const Store& store) {
+    const PhaseCounts& counts = store.counts();
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{1}) == store.next_id().value;
+  }
+
   void fail_with(const Error& error) { problem_ = problem_ ? problem_ : error; }
 
   /// What the job asked for at this point of the journal: its record has what it asks since.
   std::optional<JobRecord> record_of(JobId id) {
     Result<JobRecord> record = store_.job(id);
     if (!record) {
-      fail_with({record.error().code,
-                 fmt::format("the journal tells of job {}, which the daemon was told to forget",
-                             id.value)});
+      fail_with(record.error());
       return std::nullopt;
     }
     JobSpec& spec = record->description.spec;
@@ -115,9 +154,14 @@ class Replayer {
   void take(const Submitted& input) {
     for (std::uint32_t i = 0; i < input.count; ++i) {
       const JobId id{input.first.value + i};
-      if (const auto record = record_of(id)) {
-        expect(scheduler_->apply(Submit{record->description.spec, id, 1}, at_));
+      const auto record = record_of(id);
+      if (!record) {
+        return;
       }
+      if (!makes_sense(scheduler_->find(id) == nullptr)) {
+        return;
+      }
+      expect(scheduler_->apply(Submit{record->description.spec, id, 1}, at_));
     }
   }
   void take(const Restored& input) {
@@ -146,6 +190,13 @@ class Replayer {
         command.spec.begin = {};
         command.spec.after.clear();
       }
+      const std::vector<DeviceId> none;
+      const std::vector<DeviceId>& devices = input.running ? input.running->devices : none;
+      if (!makes_sense(scheduler_->find(id) == nullptr &&
+                       std::all_of(devices.begin(), devices.end(),
+                                   [this](DeviceId device) { return is_there(device); }))) {
+        return;
+      }
       scheduler_->apply(command, at_);
     }
   }
@@ -161,15 +212,48 @@ class Replayer {
   void take(const Release& input) { expect(scheduler_->apply(input, at_)); }
   void take(const Pause& input) { scheduler_->apply(input); }
   void take(const Resume& input) { scheduler_->apply(input); }
-  void take(const JobStarted& input) { scheduler_->apply(input, at_); }
-  void take(const JobExited& input) { scheduler_->apply(input, at_); }
-  void take(const JobLost& input) { scheduler_->apply(input, at_); }
-  void take(const DeviceChanged& input) { scheduler_->apply(input); }
-  void take(const ForeignUse& input) { scheduler_->apply(input); }
-  void take(const DeviceTaken& input) { scheduler_->apply(input); }
+  void take(const JobStarted& input) {
+    if (makes_sense(is_starting(input.job))) {
+      scheduler_->apply(input, at_);
+    }
+  }
+  void take(const JobExited& input) {
+    if (makes_sense(has_devices(input.job))) {
+      scheduler_->apply(input, at_);
+    }
+  }
+  void take(const JobLost& input) {
+    if (makes_sense(has_devices(input.job))) {
+      scheduler_->apply(input, at_);
+    }
+  }
+  void take(const DeviceChanged& input) {
+    if (makes_sense(is_there(input.device))) {
+      scheduler_->apply(input);
+    }
+  }
+  void take(const ForeignUse& input) {
+    if (makes_sense(is_there(input.device))) {
+      scheduler_->apply(input);
+    }
+  }
+  void take(const DeviceTaken& input) {
+    if (makes_sense(is_there(input.device))) {
+      scheduler_->apply(input);
+    }
+  }
   void take(const Reclaim& input) { scheduler_->apply(input); }
-  void take(const JobUse& input) { scheduler_->apply(input, at_); }
+  void take(const JobUse& input) {
+    if (makes_sense(is_there(input.device) && has_devices(input.job))) {
+      scheduler_->apply(input, at_);
+    }
+  }
   void take(const StartRefused& input) {
+    if (!makes_sense(is_starting(input.job) &&
+                     std::all_of(input.taken.begin(), input.taken.end(),
+                                 [this](DeviceId device) { return is_there(device); }))) {
+      return;
+    }
     // It never was: no attempt is on record.
     std::vector<StartRecord>& starts = replay_.starts;
     const auto last = std::find_if(starts.rbegin(), starts.rend(), [&](const StartRecord& start) {
@@ -194,6 +278,27 @@ class Replayer {
         scheduler_->forget(ended->job);
       }
     }
+  }
+
+  // A file may hold anything; a scheduler that is told what cannot be ends the program.
+
+  bool is_there(DeviceId device) const { return device.value < scheduler_->devices().size(); }
+  bool has_devices(JobId id) const {
+    const Job* job = scheduler_->find(id);
+    return job != nullptr && job->lease() != nullptr;
+  }
+  bool is_starting(JobId id) const {
+    const Job* job = scheduler_->find(id);
+    return job != nullptr && std::holds_alternative<Starting>(job->state);
+  }
+  bool makes_sense(bool so) {
+    if (!so) {
+      fail_with({ErrorCode::Refused,
+                 fmt::format("the journal makes no sense at entry {}: it is not what a daemon has "
+                             "written, or berth decides otherwise now",
+                             number_)});
+    }
+    return so;
   }
 
   template <class T>
@@ -241,6 +346,9 @@ class Replayer {
   }
 
   Store& store_;
+  bool all_known_;
+  std::optional<std::uint64_t> begin_;  // the entry from which on every job is known
+  std::optional<JobId> forgotten_;      // the last that is not
   std::map<JobId, std::vector<std::pair<std::uint64_t, JobSpec>>> edits_;  // by entry
   std::unique_ptr<Scheduler> scheduler_;
   Owners owners_;

@@ -20,14 +20,16 @@ struct StartRecord {
 };
 
 struct Replay {
+  std::uint64_t skipped = 0;  // entries at the beginning that tell of jobs that were forgotten
   std::uint64_t entries = 0;
   std::uint64_t decisions = 0;  // how often the scheduler was asked
   std::vector<StartRecord> starts;
   std::vector<std::string> differences;  // from what the daemon has on record, in words
 };
 
-/// Of the database in this file, which no daemon may have open. An error where records are gone
-/// that the journal needs.
+/// Of the database in this file, which no daemon may have open. What a forgotten job asked for is
+/// gone, so it begins with the first start of a daemon after which no such job is told of; an error
+/// where there is none.
 Result<Replay> replay_journal(const std::string& path);
 
 }  // namespace berth
