@@ -125,6 +125,14 @@ class FieldReader {
     }
   }
 
+  /// Texts that are not empty.
+  void names(const char* key, std::vector<std::string>& out) {
+    texts(key, out);
+    if (std::find(out.begin(), out.end(), "") != out.end()) {
+      wrong(key, "a list of names");
+    }
+  }
+
   void pairs(const char* key, std::map<std::string, std::string>& out) {
     if (const Json* field = find(key)) {
       out.clear();
@@ -348,9 +356,9 @@ Result<void> read_description(const Json& json, JobDescription& job, std::size_t
   reader.number("share", spec.needs.share, 0, kWholeShare);
   read_mps(reader, spec.needs);
   reader.text("model", spec.needs.model);
-  reader.texts("only", spec.needs.only);
-  reader.texts("exclude", spec.needs.exclude);
-  reader.texts("prefer", spec.needs.prefer);
+  reader.names("only", spec.needs.only);
+  reader.names("exclude", spec.needs.exclude);
+  reader.names("prefer", spec.needs.prefer);
   reader.text("name", job.name);
   reader.text("project", job.project);
   reader.text("command", job.command);

@@ -25,10 +25,28 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
+/// A text that is not empty: what a variable that is not set leaves of `--after $JOB` must not mean
+/// "after nothing".
+Args::Setter filled(std::string& out) {
+  return [&out](std::string_view text) -> Result<void> {
+    if (text.empty()) {
+      return fail(ErrorCode::Usage, "its value is empty; omit the option if that is meant");
+    }
+    out = text;
+    return {};
+  };
+}
+
 /// `--only 0,1` and its like.
 Args::Setter names_into(std::vector<std::string>& names) {
   return [&names](std::string_view text) -> Result<void> {
+    if (text.empty() || text.ends_with(',')) {
+      return fail(ErrorCode::Usage, "a name is missing");
+    }
     for (const std::string_view name : split(text, ',')) {
+      if (name.empty()) {
+        return fail(ErrorCode::Usage, "a name is missing");
+      }
       names.emplace_back(name);
     }
     return {};
@@ -46,6 +64,11 @@ Result<void> read_after(const std::string& text, std::vector<Dependency>& after)
   const Result<LineOptions> options = take_options(line);
   if (!options) {
     return Failure(options.error());
+  }
+  if (line != "x") {  // blanks would have ended it
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("--after is a list without blanks, as in ok:12,any:13, not '{}'", text));
   }
   for (const AfterName& name : options->after) {
     const Result<std::int64_t> job = parse_integer(name.job, "--after");
@@ -180,7 +203,8 @@ void JobOptions::declare(Args& args) {
   add_claim_option(args, spec.needs);
   args.value("--share", "PERCENT", "share of each GPU's compute that it claims", share_);
   mps_.declare(args);
-  args.value("--model", "TEXT", "only on GPUs whose model has this in its name", spec.needs.model);
+  args.value("--model", "TEXT", "only on GPUs whose model has this in its name",
+             filled(spec.needs.model));
   args.value("--only", "GPUS", "only on these", names_into(spec.needs.only));
   args.value("--exclude", "GPUS", "not on these", names_into(spec.needs.exclude));
   args.value("--prefer", "GPUS", "on these where possible", names_into(spec.needs.prefer));
@@ -200,23 +224,25 @@ void JobOptions::declare(Args& args) {
   args.value("--timeout", "TIME", "the longest it may run: 90s, 2h30m, 1d (0: no limit)",
              spec.limit);
   args.value("--signal", "SIG@TIME", "a warning this long before the time limit, e.g. USR1@60",
-             signal_);
+             filled(signal_));
   args.value("--expected", "TIME", "how long it is expected to run", spec.expected);
-  args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00", begin_);
-  args.value("--after", "JOBS", "start after others: ok:12,any:13,notok:14", after_);
+  args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
+             filled(begin_));
+  args.value("--after", "JOBS", "start after others: ok:12,any:13,notok:14", filled(after_));
   args.value("--retries", "N", "run it again when it fails, up to N times", retries_);
   args.value("--retry-on", "CAUSES", "what is tried again: fail, timeout (default: both), lost",
-             retry_on_);
+             filled(retry_on_));
   args.value("--backoff", "TIME", "wait before a retry; doubled each time", spec.retry.backoff);
   args.flag("--requeue", spec.retry.when_lost, "run it again when the machine went down under it");
   args.value("--array", "N", "queue it N times, or for indices FIRST-LAST: $BERTH_ARRAY_INDEX",
-             array_);
+             filled(array_));
   args.flag("--hold", spec.held, "queue it, but do not start it before berth release");
   args.value("-o,--output", "PATH",
              "where its output goes; %j is its number, %n its name, %p its\n"
              "project, %a its array index",
-             job_.output);
-  args.value("-e,--error", "PATH", "where its errors go (default: with the output)", job_.error);
+             filled(job_.output));
+  args.value("-e,--error", "PATH", "where its errors go (default: with the output)",
+             filled(job_.error));
 }
 
 Result<JobDescription> JobOptions::description() const {

@@ -50,9 +50,10 @@ Result<void> set_parsed(std::optional<T>& out, Result<T> parsed) {
 }
 
 Result<void> set_after(std::vector<AfterName>& after, std::string_view value) {
-  while (!value.empty()) {
+  for (bool more = true; more;) {
     const std::size_t comma = std::min(value.find(','), value.size());
     std::string_view item = value.substr(0, comma);
+    more = comma < value.size();
     value.remove_prefix(std::min(comma + 1, value.size()));
     AfterName follow;
     for (const auto& [word, when] :
