@@ -217,6 +217,10 @@ Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, Time
   if (Result<void> checked = check_warning(edited.spec); !checked) {
     return checked;
   }
+  if (Result<void> checked = Store::check(edited, Store::share_environment(edited.environment));
+      !checked) {
+    return checked;
+  }
   if (Result<void> settled = settle_mps(edited.spec.needs, job.description.user); !settled) {
     return settled;
   }

@@ -63,6 +63,7 @@ void Daemon::run() {
   loop_.watch(runner_->event_fd(), [this] { take_shim_events(); });
   loop_.watch(logs_.event_fd(), [this] { logs_.files_changed(); });
   loop_.watch(mps_->event_fd(), [this] { take_mps_events(); });
+  loop_.watch(files_->event_fd(), [this] { make_good(files_->take()); });
   loop_.post([] {});  // a first turn, for what was restored
   loop_.run([this] { turn(); });
   mps_->finish();  // those that jobs use stay, for the next daemon
@@ -73,15 +74,27 @@ void Daemon::watch_signals() {
   ::sigemptyset(&mask);
   ::sigaddset(&mask, SIGTERM);
   ::sigaddset(&mask, SIGINT);
+  ::sigaddset(&mask, SIGUSR1);
   ::pthread_sigmask(SIG_BLOCK, &mask, nullptr);
   signals_ = Fd(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
-  loop_.watch(signals_.get(), [this] { loop_.stop(); });
+  loop_.watch(signals_.get(), [this] {
+    signalfd_siginfo signal{};
+    while (::read(signals_.get(), &signal, sizeof signal) == ssize_t{sizeof signal}) {
+      if (signal.ssi_signo == SIGUSR1) {
+        // From a user whose clients cannot reach it: as if everything had gone.
+        make_good({true, true, true});
+      } else {
+        loop_.stop();
+      }
+    }
+  });
 }
 
 void Daemon::turn() {
   const Time at = now();
   whatif_.check(at);
   settle_pauses(at);
+  settle_room(at);
   for (std::function<void()>& call : std::exchange(next_turn_, {})) {
     loop_.post(std::move(call));
   }
@@ -106,11 +119,8 @@ void Daemon::turn() {
     return set_alarm();
   }
   (void)(eventful && BERTH_FAILPOINT("daemon.before_commit"));
-  const Result<void> committed = store_->commit();
-  commit_failed_ = !committed;
-  if (!committed) {
+  if (!commit()) {
     // Nothing is started or promised that is not on disk. Everything waits for room.
-    log_.write("{}; trying again", committed.error().message);
     loop_.set_alarm(kCommitRetry, [] {});
     return;
   }
@@ -128,10 +138,20 @@ void Daemon::turn() {
   set_alarm();
 }
 
+bool Daemon::commit() {
+  const Result<void> committed = store_->commit();
+  commit_failed_ = !committed;
+  if (!committed) {
+    commit_problem_ = committed.error().message;
+    log_.write("{}; trying again", commit_problem_);
+  }
+  return !commit_failed_;
+}
+
 void Daemon::set_alarm() {
   const Time pauses = pausing_.empty() ? kNever : now() + kPauseLook;
-  const Time wake = std::min(
-      {scheduler_->wake_at(), logs_.next_deadline(), commit_due_, whatif_.deadline(), pauses});
+  const Time wake = std::min({scheduler_->wake_at(), logs_.next_deadline(), commit_due_,
+                              whatif_.deadline(), pauses, room_due_});
   loop_.set_alarm(wake == kNever ? kForever : std::max(Duration{}, wake - now()), [] {});
 }
 
@@ -154,9 +174,12 @@ void Daemon::record(const StartJob& action, Time at) {
   for (const DeviceId device : action.devices) {
     attempt.devices.push_back(devices_.list()[device.value].spec.name);
   }
-  Result<JobRecord> job = store_->job(action.job);
+  const Result<JobRecord> job = store_->job(action.job);
   if (!job) {
-    check(Failure(job.error()));
+    // The disk or the file is at fault. An attempt must be on record to end.
+    check(store_->begin_attempt(std::move(attempt)));
+    return end_unstarted(action.job, action.attempt, {action.job, 0, 0, false},
+                         fmt::format("its record cannot be read: {}", job.error().message));
   }
   const JobDescription& description = job->description;
   attempt.stdout_path =
@@ -219,7 +242,7 @@ ShimLaunch Daemon::launch_for(const StartJob& action, const JobRecord& job,
 }
 
 void Daemon::launch(const ShimLaunch& launch) {
-  if (!await_mps(launch)) {
+  if (!await_room(launch) || !await_mps(launch)) {
     return;
   }
   (void)BERTH_FAILPOINT("daemon.before_start");
@@ -248,6 +271,7 @@ void Daemon::record(const StopJob& action, Time) {
   }
   after_commit([this, action] {
     (void)BERTH_FAILPOINT("daemon.before_stop");
+    drop_awaiting_room(action.job);
     drop_awaiting_mps(action.job);
     runner_->stop(action.job,
                   action.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
@@ -416,10 +440,15 @@ void Daemon::settle_end(const Job& job, const AttemptEnd& end, Time at) {
   scheduler_->apply(exited, at);
 }
 
-/// The store refuses only what makes no sense, and then this daemon's idea of the world is wrong.
+/// What clients say was checked before, and what the disk refuses commit() tells: the store refuses
+/// a write only where this daemon's idea of the world is wrong. The next one begins with the truth,
+/// and jobs go on meanwhile.
 void Daemon::check(const Result<void>& stored) {
   if (!stored) {
-    std::fprintf(stderr, "berth daemon: %s\n", stored.error().message.c_str());
+    log_.write(
+        "the records contradict what this daemon knows ({}): it ends here, and the next one "
+        "takes up its jobs. Please report this",
+        stored.error().message);
     std::abort();
   }
 }

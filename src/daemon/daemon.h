@@ -28,6 +28,7 @@
 #include "daemon/log_reader.h"
 #include "daemon/sessions.h"
 #include "daemon/start.h"
+#include "daemon/state_files.h"
 #include "daemon/usage_book.h"
 #include "daemon/whatif.h"
 #include "daemon/worker.h"
@@ -113,6 +114,8 @@ class Daemon {
   Result<void> open_server(const DaemonOptions& options);
   Result<void> read_settings();
   Result<void> set_clock();
+  void shift_starts(const std::vector<JobId>& running);
+  static std::string boot_id_path();
   Result<void> restore();
   Result<void> start_again(const StartJob& start);
   Result<void> learn_from_past();
@@ -122,6 +125,7 @@ class Daemon {
   static Duration wall_clock();
   Time from_wall(std::int64_t nanoseconds) const;
   void turn();
+  bool commit();
   void watch_signals();
   void set_alarm();
   void journal(const JournalInput& input, Time at);
@@ -140,7 +144,16 @@ class Daemon {
   void take_end(const AttemptEnd& end, Time at);
   void settle_end(const Job& job, const AttemptEnd& end, Time at);
   void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
-  static void check(const Result<void>& stored);
+  void check(const Result<void>& stored);
+
+  // The files of the daemon, and the room on their disk (state.cc).
+  Result<void> open_store();
+  Result<void> keep_lock();
+  bool can_promise();
+  void make_good(const StateFiles::Gone& gone);
+  bool await_room(const ShimLaunch& launch);
+  void settle_room(Time at);
+  void drop_awaiting_room(JobId job);
 
   // Memory (memory.cc).
   void open_peaks();
@@ -297,14 +310,17 @@ class Daemon {
   std::string web_note_;  // why the page is not where it was
   Time opened_{};
   Loop loop_;
+  std::unique_ptr<StateFiles> files_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<ShimRunner> runner_;
   DeviceGroup devices_;
   std::vector<DeviceState> device_states_;
   std::unique_ptr<DeviceLocks> locks_;
   std::unique_ptr<Mps> mps_;
-  std::map<JobId, ShimLaunch> awaiting_mps_;  // start when their control daemon can be reached
-  std::vector<std::string> added_devices_;    // `--gpus` texts, beyond those of the start
+  std::map<JobId, ShimLaunch> awaiting_mps_;   // start when their control daemon can be reached
+  std::map<JobId, ShimLaunch> awaiting_room_;  // start when their disk is no longer full
+  Time room_due_ = kNever;                     // when to look for it
+  std::vector<std::string> added_devices_;     // `--gpus` texts, beyond those of the start
   std::unique_ptr<Telemetry> telemetry_;
   Time last_reading_{};
   std::string policy_;  // its name, with its settings: "energy:1500"
@@ -336,6 +352,9 @@ class Daemon {
   /// What turns the steady clock into wall time. It is fixed, so time never goes back; and it is
   /// chosen so that it does not go back behind what an earlier daemon wrote down either.
   Duration to_wall_{};
+  /// By how much the clock of an earlier daemon of this boot was behind: a time that it wrote down
+  /// is this much later on the present one.
+  Duration clock_shift_{};
   KeptAnswer facets_;
   std::vector<Reply> facets_waiting_;
   KeptAnswer totals_;
@@ -343,9 +362,10 @@ class Daemon {
   DeviceHistory device_history_;
   UsageBook usage_;
   bool commit_failed_ = false;
-  bool told_ = true;      // something since the last step
-  bool refused_ = false;  // a start of this step, because another berth has the device
-  Worker worker_;         // last: what it runs uses the loop
+  std::string commit_problem_;  // in words
+  bool told_ = true;            // something since the last step
+  bool refused_ = false;        // a start of this step, because another berth has the device
+  Worker worker_;               // last: what it runs uses the loop
 };
 
 }  // namespace berth

@@ -8,9 +8,13 @@
 #include "base/failpoint.h"
 #include "core/recipe.h"
 #include "daemon/daemon.h"
+#include "exec/process_identity.h"
 
 namespace berth {
 namespace {
+
+/// The boot, and what the steady clock was turned into wall time by.
+constexpr std::string_view kClockSetting = "clock";
 
 Duration since_epoch(auto clock_now) {
   return std::chrono::duration_cast<Duration>(clock_now.time_since_epoch());
@@ -107,22 +111,17 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   usage_.open(paths_.state + "/usage");
   // The launcher is forked while this process is small and has one thread.
   ShimRunner::Options runner_options;
-  if (const char* boot_id = std::getenv("BERTH_BOOT_ID"); boot_id != nullptr && *boot_id != '\0') {
-    runner_options.boot_id_path = boot_id;  // for tests: a reboot without one
-  }
+  runner_options.boot_id_path = boot_id_path();
   Result<std::unique_ptr<ShimRunner>> runner =
       ShimRunner::make(paths_.state + "/jobs", runner_options);
   if (!runner) {
     return Failure(runner.error());
   }
   runner_ = std::move(*runner);
-  Result<std::unique_ptr<Store>> store = Store::open(paths_.state + "/berth.db");
-  if (!store) {
-    return Failure(store.error());
-  }
-  store_ = std::move(*store);
-  if (Result<void> set = set_clock(); !set) {
-    return set;
+  for (const auto step : {&Daemon::open_store, &Daemon::set_clock}) {
+    if (Result<void> done = (this->*step)(); !done) {
+      return done;
+    }
   }
   opened_ = now();
   Scheduler::Config config;
@@ -157,11 +156,22 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   return open_server(options);
 }
 
+std::string Daemon::boot_id_path() {
+  const char* path = std::getenv("BERTH_BOOT_ID");  // for tests: a reboot without one
+  return path != nullptr && *path != '\0' ? path : ShimRunner::Options().boot_id_path;
+}
+
 /// Time goes on from where the daemon before left it, also when the clock was set back meanwhile:
 /// a job that ran before must not end before it began. After more than a day it is the past that
 /// was wrong.
+///
+/// How long a job has run is another question, and no business of the wall clock. Within a boot the
+/// steady clock knows: what it has to be turned into wall time by is kept, and when that has
+/// changed the starts of running jobs move along. (The steady clock stands still while the machine
+/// sleeps, as their limits do.)
 Result<void> Daemon::set_clock() {
   constexpr Duration kAtMost = std::chrono::hours(24);
+  constexpr Duration kNoticeable = std::chrono::seconds(1);
   const Duration wall = wall_clock();
   Duration start = wall;
   if (store_->next_entry() > 1) {
@@ -175,7 +185,43 @@ Result<void> Daemon::set_clock() {
     }
   }
   to_wall_ = start - since_epoch(std::chrono::steady_clock::now());
-  return {};
+  const std::string boot = read_boot_id(boot_id_path());
+  const Result<std::optional<std::string>> kept = store_->setting(kClockSetting);
+  if (!kept) {
+    return Failure(kept.error());
+  }
+  if (const std::string before = kept->value_or(""); before.starts_with(boot + ' ')) {
+    if (const auto offset = parse_integer(before.substr(boot.size() + 1), "the clock")) {
+      clock_shift_ = to_wall_ - Duration(*offset);
+    }
+  }
+  if (clock_shift_ < kNoticeable && clock_shift_ > -kNoticeable) {
+    to_wall_ -= clock_shift_;
+    clock_shift_ = {};
+  } else {
+    log_.write(
+        "the clock was set by {:.0f} s since the last daemon: jobs that run keep the time "
+        "that they have had",
+        to_seconds(clock_shift_));
+  }
+  return store_->set_setting(std::string(kClockSetting),
+                             fmt::format("{} {}", boot, to_wall_.count()));
+}
+
+/// Their starts, as restore() has told the scheduler, on the present clock: the next daemon knows
+/// of no earlier one.
+void Daemon::shift_starts(const std::vector<JobId>& running) {
+  if (clock_shift_ == Duration{}) {
+    return;
+  }
+  for (const JobId id : running) {
+    const Job& job = *scheduler_->find(id);
+    const auto* state = std::get_if<Running>(&job.state);
+    const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
+    if (state != nullptr && attempts && !attempts->empty()) {
+      check(store_->start_attempt(id, job.attempt, attempts->back().pid, state->since));
+    }
+  }
 }
 
 Result<void> Daemon::read_settings() {
@@ -262,7 +308,8 @@ Result<void> Daemon::restore() {
     if (job.phase == JobPhase::Starting || job.phase == JobPhase::Running) {
       const bool runs = known(running);
       const bool is_over = known(ended);
-      Running state{slots_named(scheduler_->devices(), job.devices), std::min(job.started, at),
+      Running state{slots_named(scheduler_->devices(), job.devices),
+                    std::min(job.started == kNever ? at : job.started + clock_shift_, at),
                     job.stopping};
       if (is_over && job.started == kNever) {
         state.since = end_time(ended.at(job.id));
@@ -332,6 +379,7 @@ Result<void> Daemon::restore() {
       take_up_mps(id);
     }
   }
+  shift_starts(in_flight);
   mps_->take_over(devices_.list());
   if (Result<void> locked = open_locks(); !locked) {
     return locked;
@@ -357,7 +405,9 @@ Result<void> Daemon::start_again(const StartJob& start) {
   if (!job || !attempts || attempts->empty()) {
     return fail(ErrorCode::Io, fmt::format("the record of job {} is damaged", start.job.value));
   }
-  launches_.push_back(launch_for(start, *job, attempts->back()));
+  StoredAttempt attempt = attempts->back();
+  attempt.begun = now();  // from where its time limit counts
+  launches_.push_back(launch_for(start, *job, attempt));
   return {};
 }
 

@@ -10,6 +10,9 @@
 namespace berth {
 
 void Daemon::answer(Reply reply, HttpResponse response) {
+  if (store_->out_of_reach()) {
+    return reply->respond(std::move(response));  // only reads come this far; see handle()
+  }
   // Shared, because a std::function must be copyable.
   after_commit(
       [held = std::make_shared<Reply>(std::move(reply)), response = std::move(response)]() mutable {

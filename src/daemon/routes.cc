@@ -113,6 +113,9 @@ void Daemon::handle(HttpRequest request, Reply reply) {
                              route.method == "GET" ? "GET, HEAD" : route.method);
       continue;
     }
+    if (method != "GET" && !can_promise()) {
+      return reply->respond(failed({ErrorCode::Unavailable, commit_problem_}));
+    }
     return go(route, std::move(request), std::move(reply), id);
   }
   if (allowed.empty()) {

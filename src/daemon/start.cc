@@ -97,8 +97,14 @@ Result<Fd> take_daemon_lock(const std::string& folder) {
   }
   struct flock lock = whole_file();
   if (::fcntl(file.get(), F_SETLK, &lock) != 0) {
+    lock = whole_file();
+    const bool known = ::fcntl(file.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     return fail(ErrorCode::Refused,
-                fmt::format("a daemon runs already in {} (berth daemon status)", folder));
+                fmt::format("a daemon runs already in {} (berth daemon status){}", folder,
+                            known ? fmt::format("; if it cannot be reached, kill -USR1 {} makes it "
+                                                "open its socket again",
+                                                lock.l_pid)
+                                  : ""));
   }
   return file;
 }

@@ -2,8 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
+#include <limits>
+
 #include "core/recipe.h"
 #include "daemon/daemon.h"
+#include "daemon/output_path.h"
 #include "daemon/replies.h"
 
 namespace berth {
@@ -37,8 +42,11 @@ HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
     }
   }
   // All or nothing: every job is looked at before the first is taken.
+  const auto environment = Store::share_environment(wanted.defaults.environment);
   for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
-    if (const Result<void> checked = check_job(wanted.jobs[i], user); !checked) {
+    Result<void> checked = Store::check(wanted.jobs[i].description, environment);
+    checked = checked ? check_job(wanted.jobs[i], user) : checked;
+    if (!checked) {
       return failed(wanted.jobs.size() == 1
                         ? checked.error()
                         : Error{checked.error().code,
@@ -47,7 +55,6 @@ HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
   }
   const Time at = now();
   const JobId first = store_->next_id();
-  const auto environment = Store::share_environment(wanted.defaults.environment);
   JobId id = first;
   std::vector<JobId> starts;  // the first number of each of the submission's jobs
   for (SubmittedJob& job : wanted.jobs) {
@@ -100,6 +107,17 @@ Result<void> Daemon::check_job(SubmittedJob& job, uid_t user) {
   spec.owner = owners_.of(description.project, user);
   if (description.directory.empty() || description.directory[0] != '/') {
     return fail(ErrorCode::Usage, "directory must be an absolute path");
+  }
+  for (const std::string* pattern : {&description.output, &description.error}) {
+    // With its widest numbers: what begins below the limit stays there.
+    const JobId widest{std::numeric_limits<std::uint64_t>::max()};
+    const std::size_t most =
+        std::max({pattern->size(), description.name.size(), description.project.size()});
+    if (!pattern->empty() &&
+        (most >= PATH_MAX || output_path(*pattern, widest, description).size() >= PATH_MAX)) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("its output needs a path of less than {} bytes", PATH_MAX));
+    }
   }
   if (Result<void> checked = check_warning(spec); !checked) {
     return checked;
