@@ -20,6 +20,13 @@ Duration since_epoch(auto clock_now) {
   return std::chrono::duration_cast<Duration>(clock_now.time_since_epoch());
 }
 
+/// How long a process has been there, to the tick; nothing for none.
+Duration age_of(pid_t pid) {
+  const std::optional<ProcessIdentity> process = pid > 0 ? identify(pid) : std::nullopt;
+  return process ? Duration((current_tick() - process->first_tick) * nanoseconds_per_tick())
+                 : Duration{};
+}
+
 /// Entries of the journal for restored jobs. Those that wait and have never run come as ranges, so
 /// that a million of them are one line.
 class RestoredEntries {
@@ -321,6 +328,7 @@ Result<void> Daemon::restore() {
         command.starting = true;
       } else if (job.phase == JobPhase::Starting && runs) {
         started_unseen.push_back(running.at(job.id));
+        state.since = at - age_of(started_unseen.back().pid);
       } else if (job.phase == JobPhase::Starting &&
                  ended.at(job.id).kind != AttemptEnd::Kind::NotStarted) {
         started_unseen.push_back({job.id, job.attempt, 0});  // nor was its end
@@ -355,7 +363,10 @@ Result<void> Daemon::restore() {
   }
   for (const AttemptStart& start : started_unseen) {
     const auto end = ended.find(start.job);
-    const Time started = end == ended.end() ? at : end_time(end->second);
+    const auto* state = std::get_if<Running>(&scheduler_->find(start.job)->state);
+    const Time started = end != ended.end() ? end_time(end->second)
+                         : state != nullptr ? state->since
+                                            : at;
     check(store_->start_attempt(start.job, start.attempt, start.pid, started));
   }
   for (const JobId id : in_flight) {

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
 from daemon_case import BERTH, DEADLINE, DaemonCase
@@ -321,6 +322,20 @@ class Clock(StateCase):
             self.env["BERTH_CLOCK_OFFSET"] = str(hours * self.HOUR)
             daemon = self.start_daemon()
             self.assertAlmostEqual(self.jobs()[0]["started"], started + hours * self.HOUR, delta=1)
+        self.release("gate")
+        self.berth("wait", "1")
+
+
+    def test_a_start_that_no_daemon_wrote_down(self):
+        """Its limit counts from when it began, not from when the next daemon found it."""
+        self.make_gates("gate")
+        daemon = self.start_daemon("daemon.start_seen=kill")
+        self.berth("submit", "--gpus", "0", "--timeout", "1h", "cat gate", code=None)
+        self.dies(daemon)
+        before = time.time()
+        self.start_daemon()
+        self.eventually(lambda: self.state_of(1) == "running")
+        self.assertLessEqual(self.jobs()[0]["started"], before)
         self.release("gate")
         self.berth("wait", "1")
 
