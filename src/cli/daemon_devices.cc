@@ -16,6 +16,7 @@ std::optional<DaemonDevices> ask_daemon_devices() {
   for (const nlohmann::json& device : answer->at("devices")) {
     DaemonDevice& entry = known.devices[field(device, "name")];
     entry.health = field(device, "health");
+    entry.obstacle = field(device, "obstacle");
     for (const nlohmann::json& job : device.value("jobs", nlohmann::json::array())) {
       entry.jobs.push_back(job.value("id", std::uint64_t{0}));
     }

@@ -12,6 +12,7 @@ namespace berth {
 struct DaemonDevice {
   std::string health;  // ok, drained, lost or removed
   std::vector<std::uint64_t> jobs;
+  std::string obstacle;  // why the daemon cannot lease it now: another berth has it, say
 };
 
 struct DaemonDevices {

@@ -93,6 +93,9 @@ Cell state_cell(const DeviceSample& sample, const DaemonDevice* note) {
   if (note != nullptr && note->health != "ok") {
     return {note->health, Colour::Yellow};
   }
+  if (note != nullptr && !note->obstacle.empty()) {
+    return {"waits", Colour::Yellow};
+  }
   if (sample.last_xid) {
     return {fmt::format("xid {}", *sample.last_xid), Colour::Yellow};
   }
@@ -152,6 +155,7 @@ nlohmann::ordered_json device_json(const DeviceInfo& device, const DeviceSample&
   gpu["state"] = sample.lost ? "lost" : note != nullptr ? note->health : "ok";
   if (note != nullptr) {
     gpu["jobs"] = note->jobs;
+    gpu["obstacle"] = or_null(note->obstacle);
   }
   const Bytes total = device.spec.memory;
   gpu["memory_total_bytes"] =
@@ -218,6 +222,12 @@ std::string gpus_table(const GpusView& view, bool processes, const Terminal& ter
     table.row(std::move(cells));
   }
   std::string text = table.render(terminal.columns, terminal.colour);
+  for (const DeviceInfo& device : view.devices) {
+    if (const DaemonDevice* note = note_of(view, device);
+        note != nullptr && !note->obstacle.empty()) {
+      text += printable(note->obstacle) + "\n";
+    }
+  }
   if (processes) {
     text += "\n" + process_table(view, terminal);
   }

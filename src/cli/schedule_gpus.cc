@@ -130,10 +130,10 @@ Result<void> release_schedule_gpus(const std::vector<std::string>& names) {
     }
     bool held = false;
     for (const std::size_t place : places) {
-      const std::string folder =
-          fmt::format("{}/{}/", lock_root(), escape_file_name(lock_key((*devices)->list()[place])));
+      const std::string files =
+          fmt::format("{}/{}", lock_root(), lock_prefix(lock_key((*devices)->list()[place])));
       for (const LockHolder& holder : all) {
-        if (holder.path.starts_with(folder)) {
+        if (holder.path.starts_with(files)) {
           held = true;
           if (const Result<void> done = release_from(holder, name); !done) {
             problem = done;

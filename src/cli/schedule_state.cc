@@ -16,7 +16,10 @@
 namespace berth {
 namespace {
 
-std::string state_path() { return lock_root() + "/.schedule"; }
+constexpr int kTurns = 100;
+constexpr useconds_t kTurn = 20'000;  // microseconds
+
+std::string state_path() { return lock_root() + "/.berth-schedule"; }
 
 /// "5\n3 4\n": the total, then the closed ones. Any user may write the file, so it may say
 /// anything.
@@ -52,31 +55,55 @@ Result<void> write_to(int file, const ScheduleState& state) {
   return {};
 }
 
-void lock(int file, int how) {
-  while (::flock(file, how) != 0 && errno == EINTR) {
+/// Those who write it take turns; any user may be one, so nobody waits for ever. Readers do not
+/// wait: what is there is short, and nonsense counts as nothing.
+Result<void> lock_for_writing(int file) {
+  for (int i = 0; ::flock(file, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return fail_errno(fmt::format("cannot lock {}", state_path()), errno);
+    }
+    if (i == kTurns) {
+      struct stat info {};
+      (void)::fstat(file, &info);
+      const std::vector<FileLocker> lockers = find_lockers(info);
+      return fail(ErrorCode::Unavailable,
+                  lockers.empty()
+                      ? fmt::format("others are writing {}: try again", state_path())
+                      : fmt::format("process {} of {} keeps {} locked", lockers.front().pid,
+                                    user_name(lockers.front().uid), state_path()));
+    }
+    ::usleep(kTurn);
   }
+  return {};
+}
+
+/// The shared file, made where it is missing, locked for whoever writes it.
+Result<Fd> open_for_writing() {
+  if (const Result<Fd> root = open_lock_folder(lock_root()); !root) {
+    return Failure(root.error());
+  }
+  Result<Fd> file = open_shared_file(state_path(), O_RDWR, 0666);
+  if (!file) {
+    return file;
+  }
+  if (const Result<void> locked = lock_for_writing(file->get()); !locked) {
+    return Failure(locked.error());
+  }
+  return file;
 }
 
 }  // namespace
 
 ScheduleState read_schedule_state() {
   const Fd file(::open(state_path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file) {
-    return {};
-  }
-  lock(file.get(), LOCK_SH);
-  return read_from(file.get());
+  return file ? read_from(file.get()) : ScheduleState();
 }
 
 Result<void> set_schedule_state(const ScheduleState& state) {
-  if (const Result<Fd> root = open_shared_folder(lock_root()); !root) {
-    return Failure(root.error());
-  }
-  const Result<Fd> file = open_shared_file(state_path(), O_RDWR, 0666);
+  const Result<Fd> file = open_for_writing();
   if (!file) {
     return Failure(file.error());
   }
-  lock(file->get(), LOCK_EX);
   return write_to(file->get(), state);
 }
 
@@ -85,11 +112,10 @@ Result<std::vector<std::string>> open_closed_gpus(const std::vector<std::string>
   if (::access(state_path().c_str(), F_OK) != 0) {
     return opened;
   }
-  const Result<Fd> file = open_shared_file(state_path(), O_RDWR, 0666);
+  const Result<Fd> file = open_for_writing();
   if (!file) {
     return Failure(file.error());
   }
-  lock(file->get(), LOCK_EX);
   ScheduleState state = read_from(file->get());
   for (const std::string& name : names) {
     if (state.closed.erase(name) > 0) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -139,16 +140,37 @@ Result<Needs> needs_of(const ScheduleTask& task, const Devices& devices) {
   return needs;
 }
 
-/// First come, first served, among calls that want the same: the kernel lets those who wait for a
-/// lock have it in turn. Calls with other wishes do not stand in their way.
+/// The file on which this user's calls with the same wish wait for each other. Nobody else can open
+/// it, or they could keep all of them waiting. Nothing where another user has taken its name.
+Result<Fd> open_turn(const std::string& path) {
+  Fd turn(::open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  struct stat info {};
+  if (!turn && errno != EACCES && errno != ELOOP && errno != EISDIR) {
+    return fail_errno(fmt::format("cannot open {}", path), errno);
+  }
+  if (turn && (::fstat(turn.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+               info.st_uid != ::geteuid() || (info.st_mode & 077) != 0)) {
+    turn.reset();
+  }
+  return turn;
+}
+
+/// First come, first served, among calls of a user that want the same: the kernel lets those who
+/// wait for a lock have it in turn. Calls with other wishes and other users' do not stand in their
+/// way; between users the faster one has the device.
 Result<Fd> wait_for_turn(const Needs& needs, const Devices& devices, ScheduleReporter& reporter) {
   std::string wish = fmt::format("{} of {};", needs.gpus, fmt::join(needs.only, ","));
   for (const DeviceInfo& device : devices.list()) {
     wish += lock_key(device) + ";";
   }
-  const std::string path = fmt::format("{}/.turn-{}", lock_root(), escape_file_name(wish));
-  Result<Fd> turn = open_shared_file(path, O_RDONLY, 0644);
-  if (!turn) {
+  const std::string path =
+      fmt::format("{}/.berth-turn-{}-{}", lock_root(), ::geteuid(), escape_file_name(wish));
+  Result<Fd> turn = open_turn(path);
+  if (!turn || !*turn) {
+    if (turn) {
+      reporter.warning(
+          fmt::format("{} is in the way, and not yours: calls may overtake each other", path));
+    }
     return turn;
   }
   if (::flock(turn->get(), LOCK_EX | LOCK_NB) == 0) {

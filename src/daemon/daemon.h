@@ -172,9 +172,11 @@ class Daemon {
   void apply_health(DeviceId device, Time at);
   Result<void> save_devices();
   Result<void> open_locks();
+  void hold(DeviceId device);
   bool take_locks(const StartJob& action, Time at);
   void release_locks();
   void take_freed();
+  std::string explain_waiting(const Job& job, Explanation why) const;
   std::vector<std::string> device_names(bool DeviceState::*flag) const;
   HttpResponse list_devices(const HttpRequest& request);
   void change_devices(Asked asked);

@@ -39,15 +39,6 @@ std::vector<std::string> split_names(std::string_view text) {
   return names;
 }
 
-/// Locks devices on which jobs of an earlier daemon run. Their shims hold them anyway.
-void hold(DeviceLocks& locks, std::span<const DeviceId> devices, DaemonLog& log) {
-  const Result<std::vector<DeviceLocks::Taken>> taken = locks.try_acquire(devices);
-  if (!taken || !taken->empty()) {
-    log.write("a device with a job on it cannot be locked{}",
-              taken ? "" : ": " + taken.error().message);
-  }
-}
-
 }  // namespace
 
 Result<void> Daemon::add_devices(const std::string& gpus) {
@@ -74,73 +65,6 @@ Result<void> Daemon::add_devices(const std::string& gpus) {
     start_telemetry();
   }
   return open_locks();
-}
-
-// --- locks: other berths on this machine
-
-/// Also when devices have joined: what is held is taken again before the old locks go.
-Result<void> Daemon::open_locks() {
-  Result<std::unique_ptr<DeviceLocks>> opened = DeviceLocks::open(
-      {"daemon", paths_.state, "berth daemon of " + paths_.state}, devices_.list());
-  if (!opened) {
-    return Failure(opened.error());
-  }
-  for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
-    const DeviceId device{i};
-    if (!scheduler_->devices()[device].leases.empty()) {
-      hold(**opened, {&device, 1}, log_);
-    }
-  }
-  if (locks_ != nullptr) {
-    loop_.unwatch(locks_->event_fd());
-  }
-  loop_.watch((*opened)->event_fd(), [this] { take_freed(); });
-  locks_ = std::move(*opened);
-  return {};
-}
-
-/// False when the job must wait, because another berth has one of the devices.
-bool Daemon::take_locks(const StartJob& action, Time at) {
-  if (action.devices.empty()) {
-    return true;
-  }
-  const Result<std::vector<DeviceLocks::Taken>> taken = locks_->try_acquire(action.devices);
-  if (!taken) {
-    // The lock is there to keep others out; who cannot lock runs nothing rather than twice.
-    log_.write("job {} waits: {}", action.job.value, taken.error().message);
-  } else if (taken->empty()) {
-    return true;
-  }
-  StartRefused refused{action.job, {}};
-  if (taken) {
-    for (const DeviceLocks::Taken& one : *taken) {
-      refused.taken.push_back(one.device);
-    }
-  } else {
-    refused.taken = action.devices;
-  }
-  journal(refused, at);
-  scheduler_->apply(refused, at);
-  refused_ = true;
-  return false;
-}
-
-/// At the end of a turn, so that a device that goes from job to job stays locked.
-void Daemon::release_locks() {
-  for (std::uint32_t i = 0; i < scheduler_->devices().size(); ++i) {
-    const DeviceId device{i};
-    if (locks_->holds(device) && scheduler_->devices()[device].leases.empty()) {
-      locks_->release(device);
-    }
-  }
-}
-
-void Daemon::take_freed() {
-  const Time at = now();
-  for (const DeviceId device : locks_->freed()) {
-    journal(DeviceTaken{device, false}, at);
-    scheduler_->apply(DeviceTaken{device, false});
-  }
 }
 
 void Daemon::start_telemetry() {
@@ -333,6 +257,9 @@ std::string Daemon::devices_json() const {
                                  used == state.use.jobs.end() ? 0 : used->second.count));
     }
     fields.push_back(fmt::format(R"("claimed_bytes":{})", claimed.count));
+    if (const DeviceLocks::Obstacle* obstacle = locks_->obstacle(DeviceId{i})) {
+      fields.push_back(fmt::format(R"("obstacle":{})", quote(describe(*obstacle, info.spec.name))));
+    }
     fields.push_back(fmt::format(R"("jobs":[{}])", fmt::join(jobs, ",")));
     text += fmt::format("{}{{{}}}", text.empty() ? "" : ",", fmt::join(fields, ","));
   }

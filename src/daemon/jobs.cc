@@ -262,7 +262,7 @@ HttpResponse Daemon::shown(JobId id, const Peer& peer) {
     if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && full.expected_start > 0) {
       why.until = kNever;  // the same again, in other words
     }
-    full.why = describe(why, now());
+    full.why = explain_waiting(*job, std::move(why));
   }
   return json(to_json(full));
 }

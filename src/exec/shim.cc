@@ -139,8 +139,9 @@ void Shim::look_up_user() {
 int Shim::lock_devices() {
   (void)BERTH_FAILPOINT("shim.before_locks");
   for (const char* path : request_.locks) {
-    const auto file = static_cast<int>(
-        raw_syscall(SYS_openat, AT_FDCWD, raw_address(path), O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0));
+    const auto file =
+        static_cast<int>(raw_syscall(SYS_openat, AT_FDCWD, raw_address(path),
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0));
     const long failed = file < 0 ? file : raw_syscall(SYS_flock, file, LOCK_SH | LOCK_NB);
     if (failed < 0) {
       return static_cast<int>(-failed);

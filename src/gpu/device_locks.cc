@@ -2,37 +2,29 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <sstream>
 
 namespace berth {
-
-struct DeviceLocks::Mailbox {
-  std::mutex mutex;  // guards places
-  std::vector<std::size_t> places;
-  Fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-};
-
 namespace {
 
-std::string random_name() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
-    number = static_cast<std::uint64_t>(::getpid());
-  }
-  return fmt::format("{:016x}", number);
-}
+using std::chrono::milliseconds;
+
+// After an error of the file system, and while others are in the way without a lease.
+constexpr milliseconds kFirstPatience{1000};
+constexpr milliseconds kMostPatience{30'000};
+constexpr milliseconds kFirstPatienceWithRivals{10};
+constexpr milliseconds kMostPatienceWithRivals{1000};
+// Somebody who leases a device and gives it back, over and over, is not to keep us busy with it.
+constexpr std::uint32_t kQuickRefusals = 8;
+constexpr milliseconds kMostPutOff{1000};
+constexpr std::chrono::seconds kForgetRefusals{5};
+constexpr std::chrono::seconds kLookForRemoved{1};
 
 int lock_file(int file, int how) {
   while (::flock(file, how) != 0) {
@@ -55,12 +47,8 @@ Result<std::unique_ptr<DeviceLocks>> DeviceLocks::open(Owner owner,
                                                        std::span<const DeviceInfo> devices) {
   std::unique_ptr<DeviceLocks> locks(new DeviceLocks);
   locks->root_ = lock_root();
-  if (const Result<Fd> root = open_shared_folder(locks->root_); !root) {
-    return Failure(root.error());
-  }
-  locks->file_ =
-      escape_file_name(fmt::format("{}-{}-{}", owner.kind, ::geteuid(),
-                                   owner.identity.empty() ? random_name() : owner.identity));
+  locks->signature_ = fmt::format("{}-{:016x}", escape_file_name(owner.kind),
+                                  owner.identity.empty() ? 0 : key_hash(owner.identity));
   locks->owner_ = std::move(owner);
   if (const char* leases = std::getenv("BERTH_LEASES"); leases != nullptr) {
     locks->inherited_ = leases;
@@ -69,285 +57,185 @@ Result<std::unique_ptr<DeviceLocks>> DeviceLocks::open(Owner owner,
       locks->kin_.insert(std::move(path));
     }
   }
-  locks->mailbox_ = std::make_shared<Mailbox>();
-  if (!locks->mailbox_->event) {
-    return fail_errno("cannot wait for devices", errno);
+  Result<std::unique_ptr<LockWaits>> waits = LockWaits::make();
+  if (!waits) {
+    return Failure(waits.error());
   }
-  for (const DeviceInfo& device : devices) {
+  locks->waits_ = std::move(*waits);
+  if (const Result<void> opened = locks->open_folder(); !opened) {
+    return Failure(opened.error());
+  }
+  locks->extend(devices);
+  return locks;
+}
+
+void DeviceLocks::extend(std::span<const DeviceInfo> devices) {
+  for (const DeviceInfo& device : devices.subspan(slots_.size())) {
     const std::string key = lock_key(device);
-    const auto same = std::find_if(locks->places_.begin(), locks->places_.end(),
+    const auto same = std::find_if(places_.begin(), places_.end(),
                                    [&](const Place& place) { return place.key == key; });
-    locks->slots_.push_back({static_cast<std::size_t>(same - locks->places_.begin()), false});
-    if (same == locks->places_.end()) {
+    slots_.push_back({static_cast<std::size_t>(same - places_.begin()), false});
+    if (same == places_.end()) {
       Place place;
       place.key = key;
-      place.path = fmt::format("{}/{}", locks->root_, escape_file_name(key));
+      place.prefix = lock_prefix(key);
       place.name = device.spec.name;
-      place.passing = !device.realm.empty();
-      locks->places_.push_back(std::move(place));
+      place.visited = owner_.identity.empty();
+      places_.push_back(std::move(place));
     }
   }
-  return locks;
 }
 
 DeviceLocks::~DeviceLocks() {
   for (Place& place : places_) {
-    if (place.lock) {
+    // Other processes of an owner that can come back may still use the device: then the file stays
+    // for them.
+    if (place.lock &&
+        (owner_.identity.empty() || lock_file(place.lock.get(), LOCK_EX | LOCK_NB) == 0)) {
       drop(place);
-    }
-    if (place.passing && place.folder) {
-      const FolderMutex mutex(place.folder.get());
-      (void)::rmdir(place.path.c_str());  // unless another owner has a file there
     }
   }
 }
 
-Result<std::vector<DeviceLocks::Taken>> DeviceLocks::try_acquire(
-    std::span<const DeviceId> devices) {
+std::vector<DeviceLocks::Obstacle> DeviceLocks::try_acquire(std::span<const DeviceId> devices) {
   // In one order everywhere: of two berths that want the same devices, one gets all of them.
   std::vector<DeviceId> wanted(devices.begin(), devices.end());
   std::sort(wanted.begin(), wanted.end(), [&](DeviceId a, DeviceId b) {
     return places_[slots_[a.value].place].key < places_[slots_[b.value].place].key;
   });
   std::vector<DeviceId> acquired;
-  std::vector<Taken> taken;
-  Result<void> problem;
+  std::vector<Obstacle> obstacles;
   for (const DeviceId device : wanted) {
     Slot& slot = slots_[device.value];
     if (slot.held) {
       continue;
     }
-    const Result<std::optional<LockHolder>> other = acquire(slot.place);
-    if (!other) {
-      problem = Failure(other.error());
-      break;
-    }
-    if (*other) {
+    if (std::optional<Obstacle> obstacle = acquire(slot.place)) {
       for (const DeviceId same : slots_of(slot.place)) {
-        taken.push_back({same, **other});
+        obstacle->device = same;
+        obstacles.push_back(*obstacle);
       }
-      continue;
+      break;
     }
     slot.held = true;
     ++places_[slot.place].slots_held;
     acquired.push_back(device);
   }
-  if (!problem || !taken.empty()) {
+  if (!obstacles.empty()) {
     for (const DeviceId device : acquired) {
       release(device);
     }
   }
-  if (!problem) {
-    return Failure(problem.error());
-  }
-  return taken;
+  return obstacles;
 }
 
-Result<std::optional<LockHolder>> DeviceLocks::acquire(std::size_t index) {
+std::optional<DeviceLocks::Obstacle> DeviceLocks::acquire(std::size_t index) {
   Place& place = places_[index];
   if (place.lock) {
-    return std::optional<LockHolder>();
+    return std::nullopt;
   }
-  for (;;) {
-    if (const Result<void> opened = open_folder(place); !opened) {
-      return Failure(opened.error());
-    }
-    const FolderMutex mutex(place.folder.get());
-    struct stat info {};
-    if (::fstat(place.folder.get(), &info) != 0 || info.st_nlink == 0) {
-      place.folder.reset();  // somebody has tidied up
-      continue;
-    }
-    Result<void> problem;
-    std::optional<LockHolder> other = find_other(place, index, problem);
-    if (!problem) {
-      return Failure(problem.error());
-    }
-    if (other) {
-      return other;
-    }
-    if (const Result<void> own = take_own(place); !own) {
-      return Failure(own.error());
-    }
-    return std::optional<LockHolder>();
+  Result<void> done = open_folder();
+  LockAttempt attempt(question(place));
+  if (done && !place.visited) {
+    Result<std::vector<std::string>> earlier = attempt.join_earlier();
+    done = earlier ? Result<void>() : Failure(earlier.error());
+    place.visited = done.has_value();
+    place.earlier = std::move(earlier).value_or(std::vector<std::string>());
   }
-}
-
-Result<void> DeviceLocks::open_folder(Place& place) {
-  if (place.folder) {
-    return {};
+  if (done) {
+    done = attempt.ask(line(place));
   }
-  Result<Fd> root = open_shared_folder(root_);
-  if (!root) {
-    return Failure(root.error());
+  if (!done || !attempt.won()) {
+    return refuse(index, done, attempt);
   }
-  Result<Fd> folder = open_shared_folder(place.path);
-  if (!folder) {
-    return Failure(folder.error());
-  }
-  place.folder = std::move(*folder);
-  return {};
-}
-
-/// The live owner of this place who is not us. Files of dead ones go, where they are ours to
-/// remove.
-std::optional<LockHolder> DeviceLocks::find_other(Place& place, std::size_t index,
-                                                  Result<void>& problem) {
-  for (const std::string& name : visible_names(place.folder.get())) {
-    if (name == file_ || kin_.contains(fmt::format("{}/{}", place.path, name))) {
-      continue;
-    }
-    struct stat info {};
-    std::optional<Fd> file = open_owner_file(place.folder.get(), name, info);
-    if (!file) {
-      continue;
-    }
-    const int error = lock_file(file->get(), LOCK_EX | LOCK_NB);
-    if (error == EWOULDBLOCK) {
-      LockHolder holder = read_holder(file->get(), info, fmt::format("{}/{}", place.path, name));
-      problem = await(std::move(*file), index);
-      return holder;
-    }
-    if (error != 0) {
-      problem = fail_errno(fmt::format("cannot lock files in {}", place.path), error);
-      return std::nullopt;
-    }
-    (void)::unlinkat(place.folder.get(), name.c_str(), 0);
-  }
+  place.file = attempt.name();
+  place.lock = std::move(attempt.file());
+  place.obstacle.reset();
+  place.refusals = 0;
+  place.patience = {};
   return std::nullopt;
 }
 
-Result<void> DeviceLocks::take_own(Place& place) {
-  Result<Fd> own = reopen_own(place);
-  if (own && !*own) {
-    own = create_own(place);
-  }
-  if (!own) {
-    return Failure(own.error());
-  }
-  place.lock = std::move(*own);
-  return {};
+LockAttempt::Question DeviceLocks::question(const Place& place) const {
+  return {folder_, root_, place.prefix, signature_,
+          [this, &place](const std::string& name) { return passes(name, place); }};
 }
 
-/// The file of this owner from before, locked: its other processes may hold it still. An empty
-/// descriptor where there is none.
-Result<Fd> DeviceLocks::reopen_own(Place& place) {
-  Fd file(
-      ::openat(place.folder.get(), file_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file && errno == ENOENT) {
-    return Fd();
-  }
+Result<void> DeviceLocks::open_folder() {
   struct stat info {};
-  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_uid != ::geteuid()) {
-    return fail(ErrorCode::Io, fmt::format("{}/{} is in the way of a device lock, and not berth's: "
-                                           "remove it",
-                                           place.path, file_));
+  if (folder_ && ::fstat(folder_.get(), &info) == 0 && info.st_nlink > 0) {
+    return check_lock_folder(info, root_);
   }
-  if (lock_file(file.get(), LOCK_SH | LOCK_NB) != 0) {
-    // Whoever tests it has it alone, so no process of ours does: a new file serves as well.
-    (void)::unlinkat(place.folder.get(), file_.c_str(), 0);
-    return Fd();
+  Result<Fd> folder = open_lock_folder(root_);
+  if (!folder) {
+    return Failure(folder.error());
   }
-  const std::string text = line(place);
-  if (::ftruncate(file.get(), 0) == 0) {
-    (void)!::pwrite(file.get(), text.data(), text.size(), 0);
-  }
-  return file;
-}
-
-/// Under a hidden name first: whoever sees the file may rely on its lock and may read it.
-Result<Fd> DeviceLocks::create_own(Place& place) {
-  const std::string draft = ".new-" + random_name();
-  const std::string text = line(place);
-  Fd file(::openat(place.folder.get(), draft.c_str(),
-                   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) {
-    return fail_errno(fmt::format("cannot create a device lock in {}", place.path), errno);
-  }
-  // What it says is only shown to others: a full disk does not matter. Its lock does.
-  (void)!::write(file.get(), text.data(), text.size());
-  int error = lock_file(file.get(), LOCK_SH | LOCK_NB);
-  if (error == 0 &&
-      (::fchmod(file.get(), 0644) != 0 ||
-       ::renameat(place.folder.get(), draft.c_str(), place.folder.get(), file_.c_str()) != 0)) {
-    error = errno;
-  }
-  if (error != 0) {
-    (void)::unlinkat(place.folder.get(), draft.c_str(), 0);
-    return fail_errno(fmt::format("cannot create a device lock in {}", place.path), error);
-  }
-  return file;
-}
-
-namespace {
-
-struct Wait {
-  Fd file;
-  std::function<void()> done;
-};
-
-void* wait_for_lock(void* argument) {
-  const std::unique_ptr<Wait> wait(static_cast<Wait*>(argument));
-  (void)lock_file(wait->file.get(), LOCK_EX);
-  // At once, before anybody takes it for the owner's.
-  (void)lock_file(wait->file.get(), LOCK_UN);
-  wait->done();
-  return nullptr;
-}
-
-}  // namespace
-
-/// Nobody ever stops the thread: whoever drops the locks is about to end, and a daemon wants to
-/// know.
-Result<void> DeviceLocks::await(Fd file, std::size_t index) {
-  if (places_[index].awaited) {
-    return {};
-  }
-  auto wait = std::make_unique<Wait>();
-  wait->file = std::move(file);
-  wait->done = [mailbox = mailbox_, index] {
-    {
-      const std::lock_guard lock(mailbox->mutex);
-      mailbox->places.push_back(index);
-    }
-    const std::uint64_t one = 1;
-    (void)!::write(mailbox->event.get(), &one, sizeof one);
-  };
-  pthread_attr_t attributes;
-  ::pthread_attr_init(&attributes);
-  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // The process's signals are not its business.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread{};
-  const int error = ::pthread_create(&thread, &attributes, wait_for_lock, wait.get());
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::pthread_attr_destroy(&attributes);
-  if (error != 0) {
-    return fail_errno("cannot wait for a device that is in use", error);
-  }
-  (void)wait.release();  // the thread's
-  places_[index].awaited = true;
+  folder_ = std::move(*folder);
   return {};
 }
 
-int DeviceLocks::event_fd() const { return mailbox_->event.get(); }
+DeviceLocks::Obstacle DeviceLocks::refuse(std::size_t index, const Result<void>& problem,
+                                          LockAttempt& attempt) {
+  Place& place = places_[index];
+  Obstacle obstacle;
+  const auto try_later = [&](milliseconds first, milliseconds most) {
+    place.patience = std::clamp(place.patience * 2, first, most);
+    waits_->after(index, place.patience);
+  };
+  const Clock::time_point now = Clock::now();
+  place.refusals = now - place.refused > kForgetRefusals ? 1 : place.refusals + 1;
+  place.refused = now;
+  if (!problem) {
+    obstacle.error = problem.error().message;
+    try_later(kFirstPatience, kMostPatience);
+  } else if (attempt.winner()) {
+    obstacle.holder = std::move(attempt.winner());
+    place.patience = {};
+    if (const Result<void> waits = waits_->await(index, std::move(attempt.in_the_way())); !waits) {
+      obstacle.error = waits.error().message;
+      try_later(kFirstPatience, kMostPatience);
+    }
+  } else {
+    // Another who asks, for a moment; or somebody who only wants to be in the way.
+    struct stat info {};
+    (void)::fstat(attempt.file().get(), &info);
+    const std::vector<FileLocker> lockers = find_lockers(info);
+    obstacle.error = lockers.empty()
+                         ? "another berth asks for it at the same moment"
+                         : fmt::format("process {} of {} has locked the file that asks for it",
+                                       lockers.front().pid, user_name(lockers.front().uid));
+    try_later(kFirstPatienceWithRivals, kMostPatienceWithRivals);
+    obstacle.passing = place.patience < kMostPatienceWithRivals;
+  }
+  place.obstacle = obstacle;
+  return obstacle;
+}
+
+/// Whether a file is no obstacle: it is this owner's, or of whoever has leased for us.
+bool DeviceLocks::passes(const std::string& name, const Place& place) const {
+  return name == place.file ||
+         std::find(place.earlier.begin(), place.earlier.end(), name) != place.earlier.end() ||
+         (!kin_.empty() && kin_.contains(fmt::format("{}/{}", root_, name)));
+}
+
+const DeviceLocks::Obstacle* DeviceLocks::obstacle(DeviceId device) const {
+  const std::optional<Obstacle>& obstacle = places_[slots_[device.value].place].obstacle;
+  return obstacle ? &*obstacle : nullptr;
+}
 
 std::vector<DeviceId> DeviceLocks::freed() {
-  std::uint64_t count = 0;
-  (void)!::read(mailbox_->event.get(), &count, sizeof count);
-  std::vector<std::size_t> freed;
-  {
-    const std::lock_guard lock(mailbox_->mutex);
-    freed.swap(mailbox_->places);
-  }
   std::vector<DeviceId> devices;
-  for (const std::size_t place : freed) {
-    places_[place].awaited = false;
-    const std::vector<DeviceId> slots = slots_of(place);
+  for (const std::size_t index : waits_->take()) {
+    Place& place = places_[index];
+    if (place.refusals > kQuickRefusals && !place.put_off) {
+      const std::uint32_t beyond = std::min(place.refusals - kQuickRefusals, 10U);
+      waits_->after(index, std::min(milliseconds(1U << beyond), kMostPutOff));
+      place.put_off = true;
+      continue;
+    }
+    place.put_off = false;
+    place.obstacle.reset();
+    const std::vector<DeviceId> slots = slots_of(index);
     devices.insert(devices.end(), slots.begin(), slots.end());
   }
   return devices;
@@ -366,15 +254,53 @@ void DeviceLocks::release(DeviceId device) {
 }
 
 void DeviceLocks::drop(Place& place) {
-  // Other processes of an owner that can come back may still use the device: then the file stays
-  // for them.
-  const bool ours_alone = owner_.identity.empty();
-  if (ours_alone || lock_file(place.lock.get(), LOCK_EX | LOCK_NB) == 0) {
-    (void)::unlinkat(place.folder.get(), file_.c_str(), 0);
+  (void)::unlinkat(folder_.get(), place.file.c_str(), 0);
+  for (const std::string& name : place.earlier) {
+    (void)::unlinkat(folder_.get(), name.c_str(), 0);
   }
+  place.earlier.clear();
+  place.file.clear();
   // Not only closed: what a job has left behind may have it open, too.
   (void)lock_file(place.lock.get(), LOCK_UN);
   place.lock.reset();
+}
+
+std::vector<std::string> DeviceLocks::restore() {
+  std::vector<std::string> told;
+  const Clock::time_point now = Clock::now();
+  if (now - looked_ < kLookForRemoved) {
+    return told;
+  }
+  looked_ = now;
+  for (Place& place : places_) {
+    struct stat info {};
+    if (place.lock && ::fstat(place.lock.get(), &info) == 0 && info.st_nlink == 0) {
+      told.push_back(put_back(place));
+    }
+  }
+  return told;
+}
+
+/// A new file, since the kernel gives no name to one that has lost its last. It is no longer asked
+/// whether the device is free: jobs of ours are on it.
+std::string DeviceLocks::put_back(Place& place) {
+  const std::string what =
+      fmt::format("somebody has removed the lock of GPU {} in {}", place.name, root_);
+  Result<void> done = open_folder();
+  LockAttempt attempt(question(place));
+  if (done) {
+    done = attempt.insist(line(place));
+  }
+  if (!attempt.won()) {
+    return fmt::format("{}: {}", what, done.error().message);
+  }
+  place.file = attempt.name();
+  place.lock = std::move(attempt.file());
+  if (attempt.winner()) {
+    return fmt::format("{}, and it is in use twice now: also by {}", what,
+                       describe(*attempt.winner()));
+  }
+  return what + "; it was put back";
 }
 
 std::vector<DeviceId> DeviceLocks::slots_of(std::size_t place) const {
@@ -400,7 +326,7 @@ std::string DeviceLocks::line(const Place& place) const {
 std::vector<std::string> DeviceLocks::paths(std::span<const DeviceId> devices) const {
   std::vector<std::string> paths;
   for (const DeviceId device : devices) {
-    std::string path = fmt::format("{}/{}", places_[slots_[device.value].place].path, file_);
+    std::string path = fmt::format("{}/{}", root_, places_[slots_[device.value].place].file);
     if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
       paths.push_back(std::move(path));
     }
@@ -422,6 +348,11 @@ std::vector<int> DeviceLocks::descriptors(std::span<const DeviceId> devices) con
     }
   }
   return descriptors;
+}
+
+std::string describe(const DeviceLocks::Obstacle& obstacle, std::string_view gpu) {
+  return obstacle.holder ? fmt::format("GPU {} is in use by {}", gpu, describe(*obstacle.holder))
+                         : fmt::format("GPU {} cannot be locked: {}", gpu, obstacle.error);
 }
 
 }  // namespace berth

@@ -149,11 +149,11 @@ Launch Run::make_launch(const StartJob& action, const Record& record) const {
 }
 
 void Run::start(const StartJob& action, Time at) {
-  Result<void> locked;
-  if (!take_locks(action, at, locked)) {
+  if (!take_locks(action, at)) {
     return;
   }
-  if (!await_mps(action, locked)) {
+  Result<void> ready;
+  if (!await_mps(action, ready)) {
     return;
   }
   const Record& record = *records_.find(action.job);
@@ -164,7 +164,7 @@ void Run::start(const StartJob& action, Time at) {
   if (options_.adapt) {
     options_.adapt(launch, action.devices);
   }
-  const Result<pid_t> pid = locked ? runner_.start(std::move(launch)) : Failure(locked.error());
+  const Result<pid_t> pid = ready ? runner_.start(std::move(launch)) : Failure(ready.error());
   outputs_.release_writers();
   if (action.attempt == 1) {
     const Duration wait = at - scheduler_->find(action.job)->submitted;

@@ -133,7 +133,7 @@ class Run {
   JobEndEvent end_event(JobId id, const Ended& ended, const Active& active, bool retried) const;
 
   // Devices that are not only ours (run_locks.cc).
-  bool take_locks(const StartJob& action, Time at, Result<void>& problem);
+  bool take_locks(const StartJob& action, Time at);
   void release_locks();
   void tell_of_waiting(Time at);
   void take_freed();
@@ -181,11 +181,11 @@ class Run {
   Fd signals_;
   IdTable<Record> records_;
   std::unordered_map<std::uint64_t, Active> active_;
-  std::vector<JobId> failed_starts_;      // no process could be made; the scheduler is to be told
-  bool refused_ = false;                  // a start was; the scheduler is to decide anew
-  std::map<DeviceId, LockHolder> taken_;  // by other berths, and not yet told
-  std::set<DeviceId> announced_;          // as taken
-  std::string stalled_;                   // what was told last
+  std::vector<JobId> failed_starts_;  // no process could be made; the scheduler is to be told
+  bool refused_ = false;              // a start was; the scheduler is to decide anew
+  std::map<DeviceId, DeviceLocks::Obstacle> taken_;  // could not be leased, and not yet told
+  std::set<std::pair<DeviceId, bool>> announced_;    // as such; by another berth, or for an error
+  std::string stalled_;                              // what was told last
   std::map<std::string, JobId> names_;
   std::vector<Outcome> outcomes_;  // of jobs that are forgotten, by id; for those that follow them
   std::uint64_t last_id_ = 0;

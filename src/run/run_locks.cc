@@ -7,24 +7,22 @@
 
 namespace berth {
 
-/// False when another berth has one of the devices: then the job waits on. A problem is for whoever
-/// starts the job.
-bool Run::take_locks(const StartJob& action, Time at, Result<void>& problem) {
+/// False when another berth has one of the devices, or its lock cannot be taken: then the job waits
+/// on.
+bool Run::take_locks(const StartJob& action, Time at) {
   if (locks_ == nullptr || action.devices.empty()) {
     return true;
   }
-  const auto taken = locks_->try_acquire(action.devices);
-  if (!taken) {
-    problem = Failure(taken.error());
-    return true;
-  }
-  if (taken->empty()) {
+  const std::vector<DeviceLocks::Obstacle> obstacles = locks_->try_acquire(action.devices);
+  if (obstacles.empty()) {
     return true;
   }
   StartRefused refusal{action.job, {}};
-  for (const DeviceLocks::Taken& one : *taken) {
-    refusal.taken.push_back(one.device);
-    taken_[one.device] = one.holder;
+  for (const DeviceLocks::Obstacle& obstacle : obstacles) {
+    refusal.taken.push_back(obstacle.device);
+    if (!obstacle.passing) {
+      taken_[obstacle.device] = obstacle;
+    }
   }
   scheduler_->apply(refusal, at);
   refused_ = true;
@@ -40,6 +38,9 @@ void Run::release_locks() {
       locks_->release(DeviceId{i});
     }
   }
+  for (const std::string& told : locks_->restore()) {
+    observer_.warning(told);
+  }
 }
 
 /// Only what keeps a job waiting is worth a word.
@@ -47,9 +48,15 @@ void Run::tell_of_waiting(Time at) {
   if (scheduler_->waiting() == 0) {
     return;
   }
-  for (const auto& [device, holder] : std::exchange(taken_, {})) {
-    if (announced_.insert(device).second) {
-      observer_.device_taken(devices_.list()[device.value].spec.name, holder);
+  for (const auto& [device, obstacle] : std::exchange(taken_, {})) {
+    const std::string& gpu = devices_.list()[device.value].spec.name;
+    if (!announced_.insert({device, obstacle.holder.has_value()}).second) {
+      continue;
+    }
+    if (obstacle.holder) {
+      observer_.device_taken(gpu, *obstacle.holder);
+    } else {
+      observer_.warning(describe(obstacle, gpu) + "; trying again");
     }
   }
   const auto& heads = scheduler_->queue().heads();

@@ -31,7 +31,7 @@ Result<void> Run::open_mps() {
 /// is for whoever starts the job.
 bool Run::await_mps(const StartJob& action, Result<void>& problem) {
   const Needs& needs = scheduler_->needs(*scheduler_->find(action.job));
-  if (needs.mps == 0 || !problem) {
+  if (needs.mps == 0) {
     return true;
   }
   if (const auto failed = mps_problems_.extract(action.job)) {

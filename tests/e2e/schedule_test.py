@@ -229,7 +229,7 @@ class State(ScheduleCase):
 
     def test_nonsense_in_the_shared_file_is_as_nothing(self):
         self.schedule("-i", "2")
-        path = os.path.join(self.env["BERTH_LOCKS"], ".schedule")
+        path = os.path.join(self.env["BERTH_LOCKS"], ".berth-schedule")
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o666)
         for text in (b"\xff\0\n", b"", b"999999999999\n", b"-3\n1\n"):
             with open(path, "wb") as file:

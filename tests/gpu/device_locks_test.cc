@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -43,9 +44,11 @@ class DeviceLocksTest : public testing::Test {
 
   /// Whether it got all of them.
   static bool take(DeviceLocks& locks, std::initializer_list<std::uint32_t> numbers) {
-    const auto taken = locks.try_acquire(ids(numbers));
-    EXPECT_TRUE(taken.has_value()) << taken.error().message;
-    return taken && taken->empty();
+    const auto obstacles = locks.try_acquire(ids(numbers));
+    for (const DeviceLocks::Obstacle& obstacle : obstacles) {
+      EXPECT_TRUE(obstacle.holder.has_value()) << obstacle.error;
+    }
+    return obstacles.empty();
   }
 
   /// What is freed before the deadline.
@@ -61,8 +64,8 @@ class DeviceLocksTest : public testing::Test {
     const std::vector<DeviceId> wanted = ids(numbers);
     auto child = std::make_unique<Child>([this, wanted, identity] {
       const auto locks = open(identity);
-      const auto taken = locks->try_acquire(wanted);
-      (void)!::write(STDOUT_FILENO, taken && taken->empty() ? "held\n" : "taken\n", 5);
+      const bool held = locks->try_acquire(wanted).empty();
+      (void)!::write(STDOUT_FILENO, held ? "held\n" : "taken", 5);
       ::pause();
       return 0;
     });
@@ -70,10 +73,17 @@ class DeviceLocksTest : public testing::Test {
     return child;
   }
 
-  std::string folder_of(const std::string& key) const { return root_ + "/" + key; }
+  /// The files for a device.
   std::vector<std::string> files(const std::string& key) const {
-    const Fd folder(::open(folder_of(key).c_str(), O_RDONLY | O_DIRECTORY));
-    return visible_names(folder.get());
+    const Fd folder(::open(root_.c_str(), O_RDONLY | O_DIRECTORY));
+    return names_in(folder.get(), lock_prefix(key)).value_or(std::vector<std::string>());
+  }
+  /// A file in the lock folder as if a berth had made it.
+  std::string make(const std::string& key, const std::string& name, mode_t mode) const {
+    std::string path = root_ + "/" + lock_prefix(key) + name;
+    folder_.write("locks/" + lock_prefix(key) + name, "run\t1\t1\t1\tdead\n");
+    EXPECT_EQ(::chmod(path.c_str(), mode), 0);
+    return path;
   }
 
   TempFolder folder_;
@@ -101,9 +111,8 @@ TEST_F(DeviceLocksTest, AllOrNothing) {
   const auto third = open();
   EXPECT_TRUE(take(*first, {1}));
   const auto taken = second->try_acquire(ids({0, 1, 2}));
-  ASSERT_TRUE(taken.has_value());
-  ASSERT_EQ(taken->size(), 1U);
-  EXPECT_EQ(taken->front().device, DeviceId{1});
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken.front().device, DeviceId{1});
   EXPECT_TRUE(take(*third, {0, 2}));
 }
 
@@ -124,8 +133,8 @@ TEST_F(DeviceLocksTest, SaysWhoHasIt) {
   const auto second = open();
   EXPECT_TRUE(take(*first, {1}));
   const auto taken = second->try_acquire(ids({1}));
-  ASSERT_TRUE(taken.has_value() && taken->size() == 1);
-  const LockHolder& holder = taken->front().holder;
+  ASSERT_TRUE(taken.size() == 1 && taken.front().holder);
+  const LockHolder& holder = *taken.front().holder;
   EXPECT_EQ(holder.uid, ::geteuid());
   EXPECT_EQ(holder.pid, ::getpid());
   EXPECT_EQ(holder.kind, "run");
@@ -133,6 +142,9 @@ TEST_F(DeviceLocksTest, SaysWhoHasIt) {
   EXPECT_EQ(holder.task, "train.py  [31m --lr 1");
   EXPECT_GT(holder.started, 1'700'000'000);
   EXPECT_NE(describe(holder).find("run, process"), std::string::npos);
+  ASSERT_NE(second->obstacle(DeviceId{1}), nullptr);
+  EXPECT_EQ(describe(*second->obstacle(DeviceId{1}), "1"),
+            "GPU 1 is in use by " + describe(holder));
   const std::vector<LockHolder> all = list_lock_holders(root_);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all.front().path, holder.path);
@@ -142,7 +154,8 @@ TEST_F(DeviceLocksTest, SaysWhoHasIt) {
 TEST_F(DeviceLocksTest, DeathFreesAtOnce) {
   const auto child = holder({0, 1});
   const auto locks = open();
-  EXPECT_FALSE(take(*locks, {0, 1}));
+  EXPECT_FALSE(take(*locks, {0}));
+  EXPECT_FALSE(take(*locks, {1}));
   child->signal(SIGKILL);
   std::set<DeviceId> freed;
   while (freed.size() < 2) {
@@ -209,8 +222,7 @@ TEST_F(DeviceLocksTest, AnIdTwiceIsOneDevice) {
   EXPECT_TRUE(take(*first, {1}));
   EXPECT_EQ(first->descriptors(ids({0, 1})).size(), 1U);
   const auto taken = second->try_acquire(ids({1}));
-  ASSERT_TRUE(taken.has_value());
-  EXPECT_EQ(taken->size(), 2U);  // both slots
+  EXPECT_EQ(taken.size(), 2U);  // both slots
   first->release(DeviceId{0});
   EXPECT_FALSE(take(*second, {0}));
   first->release(DeviceId{1});
@@ -220,32 +232,165 @@ TEST_F(DeviceLocksTest, AnIdTwiceIsOneDevice) {
 TEST_F(DeviceLocksTest, StaleFilesAreNoObstacle) {
   const auto first = open();
   EXPECT_TRUE(take(*first, {0}));
-  folder_.write("locks/id-1/run-0-dead", "run\t1\t1\t1\tdead\n");
-  folder_.write("locks/id-1/.new-draft", "");
+  make("id-1", "run-0-dead", kModeHolding);
+  make("id-1", "run-0-died-early", kModeAsking);
+  make("id-1", "run-0-hidden", kModeHidden);
   EXPECT_TRUE(take(*first, {1}));
-  EXPECT_EQ(files("id-1").size(), 1U);
+  EXPECT_EQ(files("id-1").size(), 2U);  // what was hidden may be another's who is about to ask
 }
 
 TEST_F(DeviceLocksTest, WhatIsNoLockIsLeftAlone) {
   folder_.write("victim", "precious");
   EXPECT_TRUE(take(*open(), {0}));  // makes the folder
-  const std::string path = folder_of("id-0");
-  ASSERT_EQ(::symlink((folder_.path() + "/victim").c_str(), (path + "/link").c_str()), 0);
-  ASSERT_EQ(::mkfifo((path + "/pipe").c_str(), 0666), 0);
-  ASSERT_EQ(::mkdir((path + "/folder").c_str(), 0777), 0);
+  const std::string path = root_ + "/" + lock_prefix("id-0");
+  ASSERT_EQ(::symlink((folder_.path() + "/victim").c_str(), (path + "link").c_str()), 0);
+  ASSERT_EQ(::mkfifo((path + "pipe").c_str(), 0666), 0);
+  ASSERT_EQ(::mkdir((path + "folder").c_str(), 0777), 0);
   const Fd victim(::open((folder_.path() + "/victim").c_str(), O_RDONLY));
   ASSERT_EQ(::flock(victim.get(), LOCK_EX), 0);
-  EXPECT_TRUE(take(*open(), {0}));
+  EXPECT_TRUE(take(*open("home"), {0}));
   EXPECT_EQ(files("id-0").size(), 3U);
-
-  // In place of the owner's own file.
-  auto owner = open("home");
-  const std::string own = owner->paths(ids({0})).front();
-  ASSERT_EQ(::symlink((folder_.path() + "/victim").c_str(), own.c_str()), 0);
-  const auto refused = owner->try_acquire(ids({0}));
-  ASSERT_FALSE(refused.has_value());
-  EXPECT_NE(refused.error().message.find("in the way"), std::string::npos);
   EXPECT_EQ(std::filesystem::file_size(folder_.path() + "/victim"), 8U);
+}
+
+TEST_F(DeviceLocksTest, WhoeverHasALockIsNamed) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  const auto locks = open();
+  const std::string path = make("id-0", "run-0-dead", kModeHolding);
+  const Child stranger([&] {
+    const Fd file(::open(path.c_str(), O_RDONLY));
+    if (::setuid(65534) != 0 || ::flock(file.get(), LOCK_SH) != 0) {
+      return 1;
+    }
+    (void)!::write(STDOUT_FILENO, "locked\n", 7);
+    ::pause();
+    return 0;
+  });
+  ASSERT_EQ(stranger.read_line(), "locked");
+  const auto obstacles = locks->try_acquire(ids({0}));
+  ASSERT_TRUE(obstacles.size() == 1 && obstacles.front().holder);
+  EXPECT_EQ(obstacles.front().holder->uid, 65534U);
+  EXPECT_EQ(obstacles.front().holder->pid, stranger.pid());
+}
+
+/// Files of another user cannot be removed: nobody is to be kept busy, or without a descriptor, by
+/// very many of them.
+TEST_F(DeviceLocksTest, VeryManyFilesAreAnError) {
+  const auto locks = open();
+  for (int i = 0; i < 1001; ++i) {
+    make("id-0", fmt::format("run-0-{}", i), kModeHolding);
+  }
+  const auto obstacles = locks->try_acquire(ids({0}));
+  ASSERT_EQ(obstacles.size(), 1U);
+  EXPECT_NE(obstacles.front().error.find("1002 files for this device"), std::string::npos)
+      << obstacles.front().error;
+  EXPECT_TRUE(take(*locks, {1}));
+}
+
+TEST_F(DeviceLocksTest, AnErrorIsTriedAgain) {
+  const auto locks = open();
+  ASSERT_EQ(::chmod(root_.c_str(), 0777), 0);  // anybody could remove locks
+  const auto obstacles = locks->try_acquire(ids({0}));
+  ASSERT_EQ(obstacles.size(), 1U);
+  EXPECT_FALSE(obstacles.front().holder);
+  EXPECT_NE(obstacles.front().error.find("chmod 1777 " + root_), std::string::npos);
+  EXPECT_NE(locks->obstacle(DeviceId{0}), nullptr);
+  ASSERT_EQ(::chmod(root_.c_str(), 01777), 0);
+  EXPECT_EQ(wait_freed(*locks), ids({0}));
+  EXPECT_EQ(locks->obstacle(DeviceId{0}), nullptr);
+  EXPECT_TRUE(take(*locks, {0}));
+}
+
+TEST_F(DeviceLocksTest, TooManyOpenFilesIsNoFreeDevice) {
+  const auto holds = holder({0});
+  const auto locks = open();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  // Room for our own file, and for no other.
+  const int next = ::dup(STDIN_FILENO);
+  ::close(next);
+  const rlimit tight{static_cast<rlim_t>(next) + 1, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+  const auto obstacles = locks->try_acquire(ids({0}));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_EQ(obstacles.size(), 1U);
+  EXPECT_NE(obstacles.front().error.find("Too many open files"), std::string::npos);
+}
+
+TEST_F(DeviceLocksTest, ARemovedLockIsPutBack) {
+  const auto first = open();
+  EXPECT_TRUE(take(*first, {0}));
+  EXPECT_TRUE(first->restore().empty());
+  ASSERT_EQ(::unlink(first->paths(ids({0})).front().c_str()), 0);
+  std::vector<std::string> told;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kDeadline);
+  while (told.empty() && std::chrono::steady_clock::now() < end) {
+    told = first->restore();
+  }
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told.front().find("put back"), std::string::npos) << told.front();
+  EXPECT_FALSE(take(*open(), {0}));
+}
+
+TEST_F(DeviceLocksTest, DevicesMayJoin) {
+  const auto locks = open("home");
+  EXPECT_TRUE(take(*locks, {0}));
+  const auto other = open();
+  EXPECT_TRUE(take(*other, {1}));
+  EXPECT_FALSE(take(*locks, {1}));
+  devices_.push_back(device("3"));
+  locks->extend(devices_);
+  EXPECT_TRUE(locks->holds(DeviceId{0}));
+  EXPECT_TRUE(take(*locks, {3}));
+  other->release(DeviceId{1});
+  EXPECT_EQ(wait_freed(*locks), ids({1}));  // what was waited for before is still
+}
+
+/// Each process takes the device again and again, and with it a file that none but the holder may
+/// make. Between them the processes get it as often as they ask: nobody starves, nobody stands
+/// still.
+TEST_F(DeviceLocksTest, ARaceHasOneWinnerAtATime) {
+  constexpr int kRacers = 8;
+  constexpr int kTimes = 40;
+  const std::string proof = folder_.path() + "/proof";
+  std::vector<std::unique_ptr<Child>> racers;
+  for (int i = 0; i < kRacers; ++i) {
+    racers.push_back(std::make_unique<Child>([&] {
+      const auto locks = open();
+      for (int had = 0; had < kTimes;) {
+        if (!locks->try_acquire(ids({0})).empty()) {
+          pollfd ready{locks->event_fd(), POLLIN, 0};
+          if (::poll(&ready, 1, kDeadline) != 1) {
+            return 2;  // all stand still
+          }
+          (void)locks->freed();
+          continue;
+        }
+        const Fd alone(::open(proof.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (!alone || ::unlink(proof.c_str()) != 0) {
+          return 1;  // two have it
+        }
+        locks->release(DeviceId{0});
+        ++had;
+      }
+      return 0;
+    }));
+  }
+  for (const auto& racer : racers) {
+    EXPECT_EQ(racer->wait(), 0);
+  }
+  EXPECT_TRUE(files("id-0").empty());
+}
+
+/// As the race above, but the others stop in the midst of asking: who is left gets the device.
+TEST_F(DeviceLocksTest, WhoAsksAndStopsIsPassedBy) {
+  const auto locks = open();
+  make("id-0", "run-0-0", kModeAsking);  // earlier in the order, and later
+  make("id-0", "schedule-0-f", kModeAsking);
+  EXPECT_TRUE(take(*locks, {0}));
 }
 
 TEST_F(DeviceLocksTest, SomebodyMayTidyUp) {
@@ -263,12 +408,10 @@ TEST_F(DeviceLocksTest, FoldersAreForEverybodyWhateverTheUmask) {
   EXPECT_TRUE(take(*locks, {0}));
   ::umask(before);
   struct stat info {};
-  for (const std::string& path : {root_, folder_of("id-0")}) {
-    ASSERT_EQ(::stat(path.c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 07777, 01777U) << path;
-  }
-  ASSERT_EQ(::stat((folder_of("id-0") + "/" + files("id-0").front()).c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0644U);
+  ASSERT_EQ(::stat(root_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 01777U);
+  ASSERT_EQ(::stat((root_ + "/" + files("id-0").front()).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0444U);
 }
 
 /// As a user without root's powers where the test has them.
@@ -311,16 +454,45 @@ TEST_F(DeviceLocksTest, UsersMeet) {
   const auto other_user = [&] {
     const auto locks = open();
     const auto taken = locks->try_acquire(ids({0}));
-    if (!taken || taken->size() != 1 || taken->front().holder.uid != 0) {
+    if (taken.size() != 1 || !taken.front().holder || taken.front().holder->uid != 0) {
       return 1;
     }
     return take(*locks, {1}) && list_lock_holders(root_).size() == 2 ? 0 : 2;
   };
   EXPECT_EQ(as_nobody(other_user), 0);
   // A dead file of root's cannot be removed by nobody, and need not be.
-  folder_.write("locks/id-2/run-0-dead", "");
-  ASSERT_EQ(::chmod(folder_of("id-2").c_str(), 01777), 0);
+  make("id-2", "run-0-dead", kModeHolding);
   EXPECT_EQ(as_nobody([&] { return take(*open(), {2}) ? 0 : 1; }), 0);
+  EXPECT_EQ(files("id-2").size(), 1U);
+}
+
+/// Mode, owner, and whether berth may use such a folder.
+TEST_F(DeviceLocksTest, AFolderInWhichOthersCouldRemoveLocksIsRefused) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be two users";
+  }
+  struct Row {
+    mode_t mode;
+    uid_t owner;
+    bool safe;
+  };
+  for (const Row& row :
+       {Row{01777, 0, true}, Row{0777, 0, false}, Row{0755, 0, true}, Row{0775, 0, false},
+        Row{01775, 0, true}, Row{01777, 65534, true}, Row{0777, 65534, false},
+        Row{0755, 65534, false}, Row{01775, 65534, false}}) {
+    ASSERT_TRUE(::mkdir(root_.c_str(), 0700) == 0 && ::chmod(root_.c_str(), row.mode) == 0 &&
+                ::chown(root_.c_str(), row.owner, 0) == 0);
+    const auto locks = DeviceLocks::open({"run", "", ""}, devices_);
+    EXPECT_EQ(locks.has_value(), row.safe) << fmt::format("{:o} {}", row.mode, row.owner);
+    if (!locks) {
+      EXPECT_NE(
+          locks.error().message.find(row.owner == 0 ? ": root must say `chmod 1777"
+                                                    : ": nobody or root must say `chmod 1777"),
+          std::string::npos)
+          << locks.error().message;
+    }
+    ASSERT_EQ(::rmdir(root_.c_str()), 0);
+  }
 }
 
 TEST(LockFolder, KeysAreSafeFileNames) {
