@@ -4,10 +4,12 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
 #include "api/http_error.h"
+#include "api/http_responder.h"
 #include "api/http_text.h"
 #include "api/socket_owner.h"
 #include "api/sockets.h"
@@ -19,8 +21,6 @@ using boost::system::error_code;
 using Descriptor = boost::asio::posix::stream_descriptor;
 
 constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
-/// One connection's share of a batch; others wait behind it.
-constexpr std::size_t kWriteBytes = std::size_t{1024} * 1024;
 /// Time for the requests of one connection, which may come by the thousand and be long to answer:
 /// with it used up, its answers leave and the others have their turn before it goes on.
 constexpr auto kShare = std::chrono::milliseconds(2);
@@ -28,63 +28,6 @@ constexpr auto kShare = std::chrono::milliseconds(2);
 constexpr std::size_t kLine = 4096;
 /// The same for requests that read: their answers may be large, and may all become due at once.
 constexpr std::size_t kReads = 32;
-/// For a refused client to read why.
-constexpr auto kDrain = std::chrono::seconds(2);
-constexpr std::size_t kKeptCapacity = std::size_t{256} * 1024;
-
-class StreamOfConnection : public EventStream {
- public:
-  StreamOfConnection(std::weak_ptr<HttpConnection> connection, std::uint64_t number)
-      : connection_(std::move(connection)), number_(number) {}
-  ~StreamOfConnection() override {
-    if (const auto connection = connection_.lock()) {
-      connection->end_stream(number_);
-    }
-  }
-
-  bool send(std::uint64_t id, std::string_view event, std::string_view data) override {
-    const auto connection = connection_.lock();
-    return connection != nullptr && connection->send_event(number_, id, event, data);
-  }
-
- private:
-  std::weak_ptr<HttpConnection> connection_;
-  std::uint64_t number_;
-};
-
-class ResponderOfConnection : public Responder {
- public:
-  ResponderOfConnection(std::weak_ptr<HttpConnection> connection, std::uint64_t number)
-      : connection_(std::move(connection)), number_(number) {}
-  ~ResponderOfConnection() override {
-    if (!connection_.expired()) {
-      respond(error_response(500, "the request was dropped without an answer"));
-    }
-  }
-
-  void respond(HttpResponse response) override {
-    if (const auto connection = std::exchange(connection_, {}).lock()) {
-      connection->respond(number_, response);
-    }
-  }
-
-  bool gone() const override {
-    const auto connection = connection_.lock();
-    return connection == nullptr || connection->ended();
-  }
-
-  std::shared_ptr<EventStream> stream() override {
-    const std::weak_ptr<HttpConnection> weak = std::exchange(connection_, {});
-    const auto connection = weak.lock();
-    const bool open = connection != nullptr && connection->start_stream(number_);
-    return std::make_shared<StreamOfConnection>(open ? weak : std::weak_ptr<HttpConnection>(),
-                                                number_);
-  }
-
- private:
-  std::weak_ptr<HttpConnection> connection_;  // none when it has been answered
-  std::uint64_t number_;
-};
 
 }  // namespace
 
@@ -95,6 +38,7 @@ HttpConnection::HttpConnection(Loop::Native& loop, ConnectionHost& host,
       host_(host),
       limits_(limits),
       socket_(loop.context),
+      account_(host.budgets(), access == nullptr ? peer.uid : Budgets::kStrangers),
       peer_(peer),
       access_(std::move(access)),
       reader_({limits.header_bytes, limits.body_bytes}) {
@@ -116,10 +60,50 @@ void HttpConnection::close() {
   error_code ignored;
   socket_.close(ignored);
   line_.clear();
+  account_.close();
   host_.closed(*this);
 }
 
-void HttpConnection::restart_clock() { deadline_ = Clock::now() + limits_.idle; }
+void HttpConnection::start() {
+  account_.set(Good::Connections, 1);
+  wait_readable();
+}
+
+void HttpConnection::turn_away(std::string_view why) {
+  refuse(503, why);
+  wait_readable();
+}
+
+bool HttpConnection::is_dispensable() const {
+  const bool idle = line_.empty() && !reader_.started() && input_.empty() && unsent() == 0;
+  return account_.has(Good::Connections) > 0 && (idle || account_.who() == Budgets::kStrangers);
+}
+
+void HttpConnection::restart_clock() {
+  active_ = Clock::now();
+  deadline_ = active_ + (account_.who() == Budgets::kStrangers
+                             ? std::min(limits_.idle, limits_.stranger_idle)
+                             : limits_.idle);
+}
+
+// What it has of the budgets.
+
+std::size_t HttpConnection::request_bytes() const {
+  return input_.size() + reader_.body_size() + body_bytes_;
+}
+
+std::size_t HttpConnection::answer_bytes() const {
+  // A stream behind others is the last in the line; in front it writes to output_.
+  const bool parked = line_.size() > 1 && line_.back().state == Place::State::Streaming;
+  return unsent() + ready_bytes_ + (parked ? line_.back().output.size() : 0);
+}
+
+void HttpConnection::settle_account() {
+  if (!closed_) {
+    account_.set(Good::RequestBytes, request_bytes());
+    account_.set(Good::AnswerBytes, answer_bytes());
+  }
+}
 
 // Reading.
 
@@ -128,6 +112,7 @@ void HttpConnection::wait_readable() {
     return;
   }
   socket_.async_wait(Descriptor::wait_read, [self = shared_from_this()](error_code error) {
+    self->loop_.woken();
     self->waiting_readable_ = false;
     if (!error && !self->closed_) {
       self->receive();
@@ -212,9 +197,13 @@ void HttpConnection::process() {
     }
   }
   input_.erase(0, no_more_ ? input_.size() : input_.size() - rest.size());
+  if (!no_more_ && !account_.fits(Good::RequestBytes, request_bytes())) {
+    refuse_for(Good::RequestBytes);
+  }
   if (input_.empty() && input_.capacity() > kKeptCapacity) {
     input_.shrink_to_fit();
   }
+  settle_account();
 }
 
 void HttpConnection::take_head(bool more_is_here) {
@@ -222,16 +211,30 @@ void HttpConnection::take_head(bool more_is_here) {
   if (access_ != nullptr) {
     const std::variant<Peer, Refusal> verdict = admit(*access_, head, local_address_);
     if (const auto* refusal = std::get_if<Refusal>(&verdict)) {
+      host_.refused(account_.who(), refusal->message);
       refuse(refusal->status, refusal->message);
       return;
     }
     peer_ = std::get<Peer>(verdict);
+    if (peer_.uid != kNobody && peer_.uid != account_.who()) {
+      if (!host_.make_room(peer_.uid)) {
+        refuse_for(Good::Connections, peer_.uid);
+        return;
+      }
+      account_.move_to(peer_.uid);
+      restart_clock();
+    }
     if (peer_.uid == kNobody) {
       reader_.limit_body(kOpenBodyBytes);
       if (head.method == "POST") {
         peer_.process = owner_of_other_end(socket_.native_handle()).value_or(kNobody);
       }
     }
+  }
+  if (account_.who() != Budgets::kStrangers) {
+    // More than the whole budget will not fit later either. Some has come that is not read yet.
+    const std::size_t most = account_.limit(Good::RequestBytes);
+    reader_.limit_body(most - std::min(most, 2 * kReadBytes));
   }
   if (head.expects_continue && !more_is_here && line_.empty()) {
     output_ += "HTTP/1.1 100 Continue\r\n\r\n";
@@ -267,7 +270,16 @@ void HttpConnection::take_request() {
 void HttpConnection::refuse(int status, std::string_view message) {
   no_more_ = true;
   drain_first_ = true;
-  respond(add_place(reader_.head().method == "HEAD", false, 0), error_response(status, message));
+  const bool head_only = reader_.head().method == "HEAD";
+  reader_.reset();  // what came of its body
+  input_.clear();
+  respond(add_place(head_only, false, 0), error_response(status, message));
+}
+
+void HttpConnection::refuse_for(Good good, std::optional<uid_t> who) {
+  const uid_t user = who.value_or(account_.who());
+  host_.refused(user, good);
+  refuse(503, host_.budgets().explain(user, good));
 }
 
 std::uint64_t HttpConnection::add_place(bool head_only, bool keep_alive, std::size_t body_bytes) {
@@ -282,203 +294,6 @@ std::uint64_t HttpConnection::add_place(bool head_only, bool keep_alive, std::si
 bool HttpConnection::is_congested() const {
   return line_.size() >= kLine || reads_ >= kReads || body_bytes_ > limits_.body_bytes ||
          unsent() + ready_bytes_ > limits_.unsent_bytes;
-}
-
-// Answers.
-
-HttpConnection::Place* HttpConnection::find(std::uint64_t number) {
-  return number >= first_ && number - first_ < line_.size() ? &line_[number - first_] : nullptr;
-}
-
-std::string& HttpConnection::output_of(Place& place) {
-  return &place == &line_.front() ? output_ : place.output;
-}
-
-bool HttpConnection::is_streaming() const {
-  return !line_.empty() && line_.front().state == Place::State::Streaming;
-}
-
-void HttpConnection::respond(std::uint64_t number, const HttpResponse& response) {
-  Place* place = find(number);
-  if (place == nullptr || place->state != Place::State::Waiting) {
-    return;
-  }
-  body_bytes_ -= place->body_bytes;
-  place->state = Place::State::Ready;
-  std::string& out = output_of(*place);
-  const bool has_body = response.status != 204 && response.status != 304;
-  ResponseHead head{response.status, response.type, &response.headers, std::nullopt,
-                    place->keep_alive};
-  if (has_body) {
-    head.length = response.body.size();
-  }
-  append_head(out, head);
-  if (has_body && !place->head_only) {
-    out += response.body;
-  }
-  ready_bytes_ += place->output.size();
-  advance();
-}
-
-bool HttpConnection::start_stream(std::uint64_t number) {
-  Place* place = find(number);
-  if (place == nullptr || place->state != Place::State::Waiting) {
-    return false;
-  }
-  body_bytes_ -= place->body_bytes;
-  const bool open = !place->head_only;
-  place->state = open ? Place::State::Streaming : Place::State::Ready;
-  place->keep_alive = false;
-  no_more_ = true;  // an answer without an end has none behind it
-  append_head(output_of(*place), {200, "text/event-stream", nullptr, std::nullopt, false});
-  heartbeat_ = Clock::now() + limits_.heartbeat;
-  advance();
-  return open && !closed_;
-}
-
-bool HttpConnection::send_event(std::uint64_t number, std::uint64_t id, std::string_view event,
-                                std::string_view data) {
-  Place* place = find(number);
-  if (place == nullptr || place->state != Place::State::Streaming) {
-    return false;
-  }
-  std::string& out = output_of(*place);
-  const std::size_t waiting = &out == &output_ ? unsent() : out.size();
-  if (waiting + data.size() > limits_.unsent_bytes) {
-    close();
-    return false;
-  }
-  append_event(out, id, event, data);
-  flush_later();
-  return true;
-}
-
-void HttpConnection::end_stream(std::uint64_t number) {
-  if (Place* place = find(number); place != nullptr && place->state == Place::State::Streaming) {
-    place->state = Place::State::Ready;
-    ready_bytes_ += place->output.size();
-    advance();
-  }
-}
-
-void HttpConnection::advance() {
-  while (!line_.empty() && line_.front().state == Place::State::Ready) {
-    ending_ = !line_.front().keep_alive;
-    reads_ -= line_.front().reads ? 1 : 0;
-    line_.pop_front();
-    ++first_;
-    if (ending_) {
-      line_.clear();
-      break;
-    }
-    if (!line_.empty()) {
-      Place& place = line_.front();
-      ready_bytes_ -= place.state == Place::State::Ready ? place.output.size() : 0;
-      output_ += place.output;
-      place.output = {};
-    }
-  }
-  flush_later();
-}
-
-// Writing.
-
-void HttpConnection::flush_later() {
-  if (!closed_ && !std::exchange(will_flush_, true)) {
-    loop_.flush_later(shared_from_this());
-  }
-}
-
-void HttpConnection::wait_writable() {
-  if (closed_ || std::exchange(waiting_writable_, true)) {
-    return;
-  }
-  restart_clock();
-  socket_.async_wait(Descriptor::wait_write, [self = shared_from_this()](error_code error) {
-    self->waiting_writable_ = false;
-    if (!error) {
-      self->flush_later();  // not now: this batch's answers are not committed
-    }
-  });
-}
-
-void HttpConnection::flush() {
-  will_flush_ = false;
-  if (closed_ || !send_some()) {
-    return;
-  }
-  if (unsent() > 0) {
-    wait_writable();
-  } else if (ending_ || (ended_ && (line_.empty() || is_streaming()))) {
-    finish();
-    return;
-  } else if (line_.empty() && !reader_.started()) {
-    restart_clock();
-  }
-  if (paused_ && !is_congested()) {
-    boost::asio::post(loop_.context, [self = shared_from_this()] { self->resume(); });
-  }
-}
-
-/// False when the connection has been closed.
-bool HttpConnection::send_some() {
-  std::size_t left = kWriteBytes;
-  while (unsent() > 0 && left > 0) {
-    const ssize_t put = ::send(socket_.native_handle(), output_.data() + sent_,
-                               std::min(unsent(), left), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (put >= 0) {
-      sent_ += static_cast<std::size_t>(put);
-      left -= static_cast<std::size_t>(put);
-      restart_clock();
-    } else if (errno == EAGAIN) {
-      break;
-    } else if (errno != EINTR) {
-      close();
-      return false;
-    }
-  }
-  if (unsent() == 0) {
-    output_.clear();
-    sent_ = 0;
-    if (output_.capacity() > kKeptCapacity) {
-      output_.shrink_to_fit();
-    }
-  } else if (sent_ > output_.size() / 2) {
-    output_.erase(0, sent_);
-    sent_ = 0;
-  }
-  return true;
-}
-
-void HttpConnection::finish() {
-  if (!drain_first_ || ended_) {
-    close();
-    return;
-  }
-  if (!std::exchange(draining_, true)) {
-    ::shutdown(socket_.native_handle(), SHUT_WR);
-    deadline_ = Clock::now() + kDrain;
-    wait_readable();
-  }
-}
-
-void HttpConnection::tick(Clock::time_point now) {
-  if (is_streaming() && now >= heartbeat_) {
-    heartbeat_ = now + limits_.heartbeat;
-    if (unsent() == 0) {
-      output_ += kHeartbeat;
-      flush_later();
-    }
-  }
-  if (closed_ || now < deadline_) {
-    return;
-  }
-  const bool does_not_read = draining_ || waiting_writable_;
-  if (does_not_read || (line_.empty() && !reader_.started())) {
-    close();
-  } else if (line_.empty()) {
-    refuse(408, "the request took too long to arrive");
-  }
 }
 
 }  // namespace berth

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/access.h"
@@ -23,10 +24,19 @@ class ConnectionHost {
  public:
   virtual void handle(HttpRequest request, std::unique_ptr<Responder> responder) = 0;
   virtual void closed(HttpConnection& connection) = 0;
+  virtual Budgets& budgets() = 0;
+  /// Whether this user may have one more connection, after closing an idle one where that helps.
+  virtual bool make_room(uid_t who) = 0;
+  /// For whoever wants to know.
+  virtual void refused(uid_t who, std::string_view what) = 0;
+  virtual void refused(uid_t who, Good good) = 0;
 
  protected:
   ~ConnectionHost() = default;
 };
+
+/// Of the buffers of a connection that are empty: there may be thousands.
+inline constexpr std::size_t kKeptCapacity = std::size_t{16} * 1024;
 
 /// Shared between the server and the calls that the loop still owes it; responders and streams hold
 /// it weakly.
@@ -38,18 +48,30 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   HttpConnection(Loop::Native& loop, ConnectionHost& host, const HttpServer::Limits& limits,
                  Fd socket, Peer peer, std::shared_ptr<const TcpAccess> access);
 
-  void start() { wait_readable(); }
+  void start();
+  /// Instead of start(): reads nothing, says why, and ends.
+  void turn_away(std::string_view why);
   void flush() override;
   /// Now and then: heartbeats and time-outs.
   void tick(Clock::time_point now);
   void close();
   bool ended() const { return ended_; }
 
+  /// Whose it is; Budgets::kStrangers while nobody knows.
+  uid_t who() const { return account_.who(); }
+  /// Can be closed for another: nothing is under way, neither a request nor an answer; or nobody
+  /// knows whose it is.
+  bool is_dispensable() const;
+  /// When something last went in or out.
+  Clock::time_point active() const { return active_; }
+
   /// For responders and streams; `number` is the request's place in the line.
   void respond(std::uint64_t number, const HttpResponse& response);
   bool start_stream(std::uint64_t number);
   bool send_event(std::uint64_t number, std::uint64_t id, std::string_view event,
                   std::string_view data);
+  /// What can wait for the client of this stream beside what does already.
+  std::size_t stream_room(std::uint64_t number);
   void end_stream(std::uint64_t number);
 
  private:
@@ -74,10 +96,13 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   void take_head(bool more_is_here);
   void take_request();
   void refuse(int status, std::string_view message);
+  /// Because the user (without one: whose connection it is) has used up what there is of it.
+  void refuse_for(Good good, std::optional<uid_t> who = std::nullopt);
   std::uint64_t add_place(bool head_only, bool keep_alive, std::size_t body_bytes);
 
   Place* find(std::uint64_t number);
   std::string& output_of(Place& place);
+  void write(Place& place, const HttpResponse& response);
   void advance();
   void flush_later();
   bool send_some();
@@ -86,11 +111,15 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   bool is_congested() const;
   std::size_t unsent() const { return output_.size() - sent_; }
   void restart_clock();
+  std::size_t request_bytes() const;
+  std::size_t answer_bytes() const;
+  void settle_account();
 
   Loop::Native& loop_;
   ConnectionHost& host_;
   const HttpServer::Limits& limits_;
   boost::asio::posix::stream_descriptor socket_;
+  Budgets::Account account_;
   Peer peer_;  // over TCP, of the request that was read last
   const std::shared_ptr<const TcpAccess> access_;
   std::string local_address_;  // over TCP
@@ -105,6 +134,7 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   std::string output_;
   std::size_t sent_ = 0;  // of output_
 
+  Clock::time_point active_;     // when something last went in or out
   Clock::time_point deadline_;   // for the next thing that is due from the client
   Clock::time_point heartbeat_;  // the next
   bool waiting_readable_ = false;

@@ -16,6 +16,9 @@ HttpResponse error_response(int status, std::string_view message) {
   if (status == 401) {
     out.headers.emplace_back("WWW-Authenticate", "Bearer");
   }
+  if (status == 503) {
+    out.headers.emplace_back("Retry-After", "1");
+  }
   return out;
 }
 

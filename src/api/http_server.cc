@@ -4,9 +4,11 @@
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <unordered_map>
 
 #include "api/http_connection.h"
@@ -19,7 +21,9 @@ using boost::system::error_code;
 using Clock = HttpConnection::Clock;
 
 /// Connections that are taken before others get their turn.
-constexpr int kAccepts = 64;
+constexpr int kAccepts = 16;
+/// Clients that were turned away and still may read why.
+constexpr std::size_t kTurnedAway = 64;
 
 Peer peer_of(int socket) {
   ucred credentials{};
@@ -32,15 +36,22 @@ Peer peer_of(int socket) {
   return peer;
 }
 
-/// Descriptors for so many connections, and for whatever else this process does.
-void make_room_for(std::size_t connections) {
+/// Descriptors for so many connections, and for whatever else this process does. For how many
+/// connections there are.
+std::size_t make_room_for(std::size_t connections) {
   constexpr rlim_t kOthers = 1000;
   const rlim_t wanted = connections + kOthers;
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
-    files.rlim_cur = std::min(wanted, files.rlim_max);
-    (void)::setrlimit(RLIMIT_NOFILE, &files);  // without it, those who come late wait
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) {
+    return connections;
   }
+  if (files.rlim_cur < wanted) {
+    const rlim_t before = std::exchange(files.rlim_cur, std::min(wanted, files.rlim_max));
+    if (::setrlimit(RLIMIT_NOFILE, &files) != 0) {
+      files.rlim_cur = before;
+    }
+  }
+  return files.rlim_cur >= wanted ? connections : std::min<rlim_t>(connections, files.rlim_cur / 2);
 }
 
 /// No more to take now, as opposed to: cannot take any.
@@ -56,9 +67,13 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
       : loop_(loop),
         handler_(std::move(handler)),
         limits_(limits),
+        budgets_(
+            limits.budgets.with_connections(make_room_for(limits.budgets[Good::Connections].all)),
+            {0, ::getuid()}),
         timer_(loop.native().context),
-        interval_(std::clamp<Duration>(std::min(limits.idle, limits.heartbeat) / 4,
-                                       std::chrono::milliseconds(5), std::chrono::seconds(1))) {}
+        interval_(std::clamp<Duration>(
+            std::min({limits.idle, limits.stranger_idle, limits.heartbeat}) / 4,
+            std::chrono::milliseconds(5), std::chrono::seconds(1))) {}
 
   void shut_down() {
     pause();
@@ -86,9 +101,43 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
 
   void closed(HttpConnection& connection) override {
     connections_.erase(&connection);
-    if (!open_ && !exhausted_) {
-      open();
+    std::erase_if(turned_away_, [&](const auto& each) {
+      const auto known = each.lock();
+      return known == nullptr || known.get() == &connection;
+    });
+  }
+
+  Budgets& budgets() override { return budgets_; }
+  void on_refusal(OnRefusal call) { on_refusal_ = std::move(call); }
+
+  void refused(uid_t who, std::string_view what) override {
+    if (on_refusal_) {
+      on_refusal_(who, what);
     }
+  }
+  void refused(uid_t who, Good good) override { refused(who, budgets_.explain(who, good)); }
+
+  bool make_room(uid_t who) override {
+    if (budgets_.has_room(who, Good::Connections)) {
+      return true;
+    }
+    // Which would help: one of the same user, one of the others, or any.
+    const bool own = budgets_.is_full(who, Good::Connections);
+    const bool all = !budgets_.has_room(0, Good::Connections);
+    const auto may_go = [&](const HttpConnection& each) {
+      return each.is_dispensable() &&
+             (own ? each.who() == who : all || !budgets_.privileged(each.who()));
+    };
+    std::shared_ptr<HttpConnection> oldest;
+    for (const auto& [pointer, connection] : connections_) {
+      if (may_go(*connection) && (oldest == nullptr || connection->active() < oldest->active())) {
+        oldest = connection;
+      }
+    }
+    if (oldest != nullptr) {
+      oldest->close();
+    }
+    return budgets_.has_room(who, Good::Connections);
   }
 
  private:
@@ -121,10 +170,6 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
 
   void accept(const Door& door) {
     for (int i = 0; i < kAccepts; ++i) {
-      if (connections_.size() >= limits_.connections) {
-        pause();
-        return;
-      }
       Fd socket(::accept4(door.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!socket) {
         if (!is_passing(errno)) {  // out of descriptors or memory: try again at the next tick
@@ -148,9 +193,26 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
     }
     auto connection = std::make_shared<HttpConnection>(loop_.native(), *this, limits_,
                                                        std::move(socket), peer, access);
+    const bool welcome = make_room(connection->who());
     connections_.emplace(connection.get(), connection);
-    connection->start();
+    if (welcome) {
+      connection->start();
+    } else {
+      turn_away(connection);
+    }
     start_timer();
+  }
+
+  /// It is in nobody's budget, so there are few of them.
+  void turn_away(const std::shared_ptr<HttpConnection>& connection) {
+    if (turned_away_.size() >= kTurnedAway) {
+      if (const auto oldest = turned_away_.front().lock()) {
+        oldest->close();
+      }
+    }
+    turned_away_.push_back(connection);
+    refused(connection->who(), Good::Connections);
+    connection->turn_away(budgets_.explain(connection->who(), Good::Connections));
   }
 
   /// Runs only while somebody is connected: an idle daemon sleeps.
@@ -162,6 +224,7 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
     timer_.async_wait([weak = weak_from_this()](error_code error) {
       const std::shared_ptr<Impl> self = weak.lock();
       if (!error && self != nullptr) {
+        self->loop_.native().woken();
         self->timing_ = false;
         self->tick();
       }
@@ -194,12 +257,15 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
   Loop& loop_;
   const Handler handler_;
   const Limits limits_;
+  Budgets budgets_;
   boost::asio::steady_timer timer_;
   const Duration interval_;
   std::vector<UnixListener> unix_;
   std::vector<Fd> tcp_;
   std::vector<Door> doors_;
+  OnRefusal on_refusal_;
   std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
+  std::deque<std::weak_ptr<HttpConnection>> turned_away_;
   bool open_ = false;       // doors are watched
   bool exhausted_ = false;  // the system has no descriptors left
   bool timing_ = false;
@@ -222,11 +288,12 @@ std::vector<std::string_view> HttpRequest::parameters(std::string_view name) con
 }
 
 HttpServer::HttpServer(Loop& loop, Handler handler, Limits limits)
-    : impl_(std::make_shared<Impl>(loop, std::move(handler), limits)) {
-  make_room_for(limits.connections);
-}
+    : impl_(std::make_shared<Impl>(loop, std::move(handler), limits)) {}
 
 HttpServer::~HttpServer() { impl_->shut_down(); }
+
+void HttpServer::on_refusal(OnRefusal call) { impl_->on_refusal(std::move(call)); }
+const Budgets& HttpServer::budgets() const { return impl_->budgets(); }
 
 Result<void> HttpServer::listen_unix(const std::string& path, bool others) {
   Result<UnixListener> listener = UnixListener::open(path, others);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/access.h"
+#include "api/budgets.h"
 #include "api/loop.h"
 #include "base/result.h"
 
@@ -45,6 +46,8 @@ struct HttpResponse {
 class EventStream {
  public:
   virtual ~EventStream() = default;
+  /// So many bytes can be sent before it is cut off.
+  virtual std::size_t room() const = 0;
   /// False when the client has gone or is too slow; then it stays so.
   virtual bool send(std::uint64_t id, std::string_view event, std::string_view data) = 0;
 };
@@ -57,12 +60,18 @@ class Responder {
   virtual void respond(HttpResponse response) = 0;
   /// Whether the client has closed its side. After it has, the loop goes through a batch.
   virtual bool gone() const { return false; }
-  /// Starts an event stream; the stream lives until the client goes or the pointer is dropped.
+  /// Starts an event stream; the stream lives until the client goes or the pointer is dropped. Who
+  /// has too many is answered 503, and the stream is a closed one.
   virtual std::shared_ptr<EventStream> stream() = 0;
 };
 
 /// Requests of one connection may come many at once: each goes to the handler as it arrives, and
 /// the answers leave in the order of the requests, whatever the order they are given in.
+///
+/// What each user may have of it is bounded (budgets.h). A user who has all connections that one
+/// may have gets another by losing the one that has been idle longest: to close such a connection
+/// is always allowed in HTTP, and clients connect again. Where none is idle, and for whatever else
+/// is used up, the answer is 503 with Retry-After and the end of the connection.
 class HttpServer {
  public:
   /// Called on the loop's thread, in a batch; must not destroy the server.
@@ -71,11 +80,16 @@ class HttpServer {
   struct Limits {
     std::size_t header_bytes = std::size_t{16} * 1024;
     std::size_t body_bytes = std::size_t{256} * 1024 * 1024;
-    std::size_t connections = 2000;            // more wait in the kernel until one goes
+    Budgets::Limits budgets;
     Duration idle = std::chrono::seconds(60);  // between requests, and for a request to arrive
-    std::size_t unsent_bytes = std::size_t{4} * 1024 * 1024;  // per event stream
+    Duration stranger_idle = std::chrono::seconds(10);        // the same while no token was shown
+    std::size_t unsent_bytes = std::size_t{4} * 1024 * 1024;  // per event stream, at most
     Duration heartbeat = std::chrono::seconds(15);            // a comment on each event stream
   };
+
+  /// Told when a client is refused here, before any handler: whose it is (Budgets::kStrangers:
+  /// nobody knows) and what it was refused, in words. On the loop's thread.
+  using OnRefusal = std::function<void(uid_t who, std::string_view what)>;
 
   HttpServer(Loop& loop, Handler handler, Limits limits);
   HttpServer(Loop& loop, Handler handler) : HttpServer(loop, std::move(handler), Limits()) {}
@@ -89,6 +103,9 @@ class HttpServer {
   /// loopback name (`access.hosts` is filled in here), and come from no foreign Origin. Beyond
   /// loopback only with `force`.
   Result<int> listen_tcp(const std::string& address, TcpAccess access, bool force);
+
+  void on_refusal(OnRefusal call);
+  const Budgets& budgets() const;
 
  private:
   class Impl;

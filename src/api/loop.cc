@@ -24,14 +24,15 @@ constexpr Duration kLongest = std::chrono::hours(24 * 365);
 
 /// Shared between the table and the pending wait, which may complete after unwatch().
 struct Loop::Native::Watch : std::enable_shared_from_this<Watch> {
-  Watch(boost::asio::io_context& context, Call call)
-      : descriptor(context), on_readable(std::move(call)) {}
+  Watch(Native& native, Call call)
+      : loop(native), descriptor(native.context), on_readable(std::move(call)) {}
 
   void wait() {
     descriptor.async_wait(Descriptor::wait_read, [self = shared_from_this()](error_code error) {
       if (error || !self->live) {
         return;
       }
+      self->loop.woken();
       self->on_readable();
       if (self->live) {
         self->wait();
@@ -39,12 +40,16 @@ struct Loop::Native::Watch : std::enable_shared_from_this<Watch> {
     });
   }
 
+  Native& loop;
   Descriptor descriptor;
   Call on_readable;
   bool live = true;
 };
 
 void Loop::Native::run_batch() {
+  if (!to_flush.empty()) {
+    woken();
+  }
   std::size_t ran = to_flush.empty() ? context.run_one() : context.poll_one();
   const auto end = std::chrono::steady_clock::now() + kBatchTime;
   while (ran < kBatch && !stopping && std::chrono::steady_clock::now() < end &&
@@ -74,21 +79,31 @@ Loop::~Loop() {
   }
 }
 
-void Loop::run(Call before_wait) {
+void Loop::run(Call before_wait, std::function<void(Duration)> after_turn) {
   while (!native_->stopping) {
     native_->run_batch();
+    native_->woken();
     before_wait();
     native_->flush();
+    if (after_turn) {
+      after_turn(Clock::now() - *native_->awake);
+    }
+    native_->awake.reset();
   }
   native_->stopping = false;
 }
 
 void Loop::stop() { native_->stopping = true; }
 
-void Loop::post(Call call) { boost::asio::post(native_->context, std::move(call)); }
+void Loop::post(Call call) {
+  boost::asio::post(native_->context, [native = native_.get(), call = std::move(call)] {
+    native->woken();
+    call();
+  });
+}
 
 void Loop::watch(int fd, Call on_readable) {
-  auto watch = std::make_shared<Native::Watch>(native_->context, std::move(on_readable));
+  auto watch = std::make_shared<Native::Watch>(*native_, std::move(on_readable));
   error_code error;
   watch->descriptor.assign(fd, error);
   BERTH_CHECK(!error);
@@ -128,6 +143,7 @@ void Loop::Native::arm_alarm() {
     if (error) {
       return;  // there is an earlier one
     }
+    woken();
     alarm_armed = kNoAlarm;
     if (Clock::now() < alarm_due) {
       arm_alarm();

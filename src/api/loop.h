@@ -22,7 +22,9 @@ class Loop {
   /// to commit once for all that the batch did. A batch is bounded, so a flood of calls cannot put
   /// the commit off. HTTP answers given in a batch leave after its `before_wait`, never earlier: an
   /// answer that a client has seen is committed.
-  void run(Call before_wait);
+  /// `after_turn`, if any, is told how long each turn took: from the first call of its batch until
+  /// the answers have left, without the time asleep.
+  void run(Call before_wait, std::function<void(Duration)> after_turn = {});
   /// run() ends after the present batch, its `before_wait` and the answers to it.
   void stop();
 

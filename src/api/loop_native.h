@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +33,13 @@ struct Loop::Native {
   /// be dropped by its owner in the same batch.
   void flush_later(std::shared_ptr<Flushable> item) { to_flush.push_back(std::move(item)); }
 
+  /// Every call of a batch says so first: nobody can see when Asio wakes up.
+  void woken() {
+    if (!awake) {
+      awake = std::chrono::steady_clock::now();
+    }
+  }
+
   void arm_alarm();
   void run_batch();
   void flush();
@@ -45,6 +53,7 @@ struct Loop::Native {
   Call alarm_call;
   std::vector<std::shared_ptr<Flushable>> to_flush;
   std::unordered_map<int, std::shared_ptr<Watch>> watches;
+  std::optional<std::chrono::steady_clock::time_point> awake;  // since when, in this turn
   bool stopping = false;
 };
 

@@ -176,6 +176,7 @@ void RequestReader::limit_body(std::size_t bytes) {
 }
 RequestHead& RequestReader::head() { return impl_->parser->head; }
 std::string& RequestReader::body() { return impl_->parser->body; }
+std::size_t RequestReader::body_size() const { return impl_->parser->body.size(); }
 int RequestReader::status() const { return impl_->status; }
 bool RequestReader::started() const { return impl_->started; }
 void RequestReader::reset() { impl_->restart(); }

@@ -49,6 +49,7 @@ class RequestReader {
 
   RequestHead& head();
   std::string& body();
+  std::size_t body_size() const;
   /// 400, 413 or 431.
   int status() const;
   /// Whether a part of a request has been taken.

@@ -151,22 +151,150 @@ TEST(HttpLimits, AThousandConnectionsLeaveRoomForAnother) {
   }
 }
 
-TEST(HttpLimits, ConnectionsAboveTheLimitWaitTheirTurn) {
+TEST(HttpLimits, AConnectionAboveTheLimitTakesThePlaceOfTheOneIdleLongest) {
   HttpServer::Limits limits;
-  limits.connections = 2;
+  limits.budgets[Good::Connections].all = 2;
   TestServer server(echo, limits);
   server.start();
-  std::optional<HttpClient> first = server.client();
+  HttpClient first = server.client();
   HttpClient second = server.client();
-  ASSERT_TRUE(first->send("GET", "/1", "").has_value());
   ASSERT_TRUE(second.send("GET", "/2", "").has_value());
+  ASSERT_TRUE(first.send("GET", "/1", "").has_value());
+  HttpClient third = server.client();
+  EXPECT_EQ(third.send("GET", "/3", "")->body, "GET /3 ");
+  EXPECT_TRUE(first.send("GET", "/1", "").has_value());
+  EXPECT_FALSE(second.send("GET", "/2", "").has_value());
+}
+
+TEST(HttpLimits, WhereNoneIsIdleANewConnectionIsToldToTryAgain) {
+  HttpServer::Limits limits;
+  limits.budgets[Good::Connections].all = 2;
+  TestServer server(echo, limits);
+  server.start();
+  std::deque<RawClient> clients;
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(RawClient::to_path(server.path()));
+    clients.back().write("GET /half HTTP/1.1\r\nX: ");
+  }
+  server.on_loop([] {});
+  for (int i = 0; i < 200; ++i) {  // many more than may wait to read why
+    RawClient refused = RawClient::to_path(server.path());
+    refused.write("POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}");
+    const HttpReply reply = refused.reply();
+    ASSERT_EQ(reply.status, 503);
+    EXPECT_NE(reply.head.find("Retry-After: "), std::string::npos);
+    EXPECT_NE(reply.body.find("connections"), std::string::npos);
+  }
+  for (RawClient& client : clients) {
+    client.write("y\r\n\r\n");
+    EXPECT_EQ(client.reply().body, "GET /half ");
+  }
+}
+
+TEST(HttpLimits, StrangersHaveFewConnectionsAndLittleTime) {
+  HttpServer::Limits limits;
+  limits.budgets[Good::Connections].strangers = 2;
+  limits.stranger_idle = std::chrono::milliseconds(50);
+  TestServer server(echo, limits);
+  TcpAccess access;
+  access.token = "token";
+  access.user = ::getuid();
+  const int port = server.listen_tcp(access);
+  server.start();
+  const std::string host = "Host: 127.0.0.1:" + std::to_string(port) + "\r\n";
+  RawClient known = RawClient::to_port(port);
+  known.write("GET /1 HTTP/1.1\r\nAuthorization: Bearer token\r\n" + host + "\r\n");
+  EXPECT_EQ(known.reply().body, "GET /1 ");
+  std::deque<RawClient> strangers;
+  for (int i = 0; i < 5; ++i) {
+    strangers.push_back(RawClient::to_port(port));
+    strangers.back().write("GET /half HTTP/1.1\r\nX: ");
+  }
+  for (int i = 0; i < 3; ++i) {  // made room for the others
+    EXPECT_EQ(strangers[static_cast<std::size_t>(i)].reply().status, 0);
+  }
+  EXPECT_EQ(strangers.back().reply().status, 408);  // in much less than a minute
+  known.write("GET /2 HTTP/1.1\r\nAuthorization: Bearer token\r\n" + host + "\r\n");
+  EXPECT_EQ(known.reply().body, "GET /2 ");
+}
+
+TEST(HttpLimits, BodiesThatHaveNotArrivedShareABudget) {
+  HttpServer::Limits limits;
+  limits.budgets[Good::RequestBytes].all = 1 << 20;
+  TestServer server(echo, limits);
+  server.start();
+  RawClient first = RawClient::to_path(server.path());
+  first.write("POST / HTTP/1.1\r\nContent-Length: 800000\r\n\r\n" + std::string(700000, 'x'));
+  server.on_loop([] {});
+  RawClient second = RawClient::to_path(server.path());
+  second.write("POST / HTTP/1.1\r\nContent-Length: 800000\r\n\r\n" + std::string(700000, 'x'));
+  EXPECT_EQ(second.reply().status, 503);
+  first.write(std::string(100000, 'x'));
+  EXPECT_EQ(first.reply().body.size(), 800007U);
+  // More than the budget will never fit: that is no matter of trying again.
+  RawClient large = RawClient::to_path(server.path());
+  large.write("POST / HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n" + std::string(1500000, 'x'));
+  EXPECT_EQ(large.reply().status, 413);
+  EXPECT_EQ(server.client().send("POST", "/", std::string(800000, 'x'))->status, 200);
+}
+
+TEST(HttpLimits, AnswersThatNobodyReadsShareABudget) {
+  HttpServer::Limits limits;
+  limits.budgets[Good::AnswerBytes].all = 4 << 20;
+  TestServer server(
+      [](const HttpRequest& request, std::unique_ptr<Responder> responder) {
+        HttpResponse response;
+        response.body = std::string(request.path == "/small" ? 10 : 1 << 20, 'x');
+        responder->respond(std::move(response));
+      },
+      limits);
+  server.start();
+  std::deque<RawClient> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(RawClient::to_path(server.path()));
+    clients.back().write("GET /large HTTP/1.1\r\n\r\n");
+  }
+  server.on_loop([] {});
+  EXPECT_EQ(server.client().send("GET", "/small", "")->status, 200);
+  int whole = 0;
+  int refused = 0;
+  for (RawClient& client : clients) {
+    const int status = client.reply().status;
+    whole += status == 200 ? 1 : 0;
+    refused += status == 503 ? 1 : 0;
+  }
+  EXPECT_GE(whole, 3);
+  EXPECT_GE(refused, 1);
+  EXPECT_EQ(whole + refused, 8);
+  EXPECT_EQ(server.client().send("GET", "/large", "")->status, 200);
+}
+
+TEST(HttpLimits, StreamsAboveTheLimitAreRefused) {
+  HttpServer::Limits limits;
+  limits.budgets[Good::Streams].all = 1;
+  std::vector<std::shared_ptr<EventStream>> streams;
+  TestServer server(
+      [&](const HttpRequest&, std::unique_ptr<Responder> responder) {
+        streams.push_back(responder->stream());
+      },
+      limits);
+  server.start();
+  RawClient first = RawClient::to_path(server.path());
+  first.write("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(first.read_until("text/event-stream"));
+  RawClient second = RawClient::to_path(server.path());
+  second.write("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(second.reply().status, 503);
+  server.on_loop([&] {
+    EXPECT_FALSE(streams[1]->send(1, "job", "{}"));
+    EXPECT_TRUE(streams[0]->send(1, "job", "{}"));
+    streams.clear();
+  });
+  first.read_to_end();
   RawClient third = RawClient::to_path(server.path());
-  third.write("GET /3 HTTP/1.1\r\n\r\n");
-  ASSERT_TRUE(second.send("GET", "/2", "").has_value());
-  pollfd state{third.fd(), POLLIN, 0};
-  EXPECT_EQ(::poll(&state, 1, 0), 0);
-  first.reset();
-  EXPECT_EQ(third.reply().body, "GET /3 ");
+  third.write("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(third.read_until("text/event-stream"));
+  server.stop();
 }
 
 /// Requests that nearly are: pieces of real ones, mixed and damaged.

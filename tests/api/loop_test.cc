@@ -199,5 +199,22 @@ TEST(Loop, EndsWithThingsPending) {
   event.lower();
 }
 
+TEST(Loop, TellsHowLongATurnTookWithoutItsSleep) {
+  Loop loop;
+  std::vector<Duration> turns;
+  const auto busy = [](Duration length) {
+    const auto end = std::chrono::steady_clock::now() + length;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  loop.post([&] { busy(std::chrono::milliseconds(20)); });
+  // Another turn, after a sleep that is not part of it.
+  loop.set_alarm(std::chrono::milliseconds(500), [&] { loop.stop(); });
+  loop.run([] {}, [&](Duration took) { turns.push_back(took); });
+  ASSERT_GE(turns.size(), 2U);
+  EXPECT_GE(turns.front(), std::chrono::milliseconds(20));
+  EXPECT_LT(turns.back(), std::chrono::milliseconds(400));
+}
+
 }  // namespace
 }  // namespace berth

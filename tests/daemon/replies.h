@@ -22,6 +22,7 @@ struct Received {
   std::optional<HttpResponse> response;
   std::vector<SentEvent> events;
   std::size_t most = 1'000'000;  // events; then it is cut off
+  std::size_t room = 1'000'000;  // bytes, as it says
 
   std::string names() const {
     std::string all;
@@ -35,6 +36,7 @@ struct Received {
 class RecordingStream : public EventStream {
  public:
   explicit RecordingStream(std::shared_ptr<Received> received) : received_(std::move(received)) {}
+  std::size_t room() const override { return received_->room; }
   bool send(std::uint64_t id, std::string_view event, std::string_view data) override {
     if (received_->events.size() >= received_->most) {
       return false;
