@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr std::size_t kLongestLine = 2000;
+constexpr std::size_t kRemembered = 32;  // lines
+constexpr std::time_t kNewsAgain = 600;  // seconds
 
 std::string local_time() {
   const std::time_t now = std::time(nullptr);
@@ -32,17 +34,22 @@ void DaemonLog::open(std::string path) {
 }
 
 void DaemonLog::write(std::string_view text) {
-  if (text == last_) {
-    ++repeated_;
-    // At 1, 3, 7, 15, …: often enough to be seen, seldom enough to be read.
-    if ((repeated_ & (repeated_ + 1)) == 0) {
-      put(fmt::format("{} (again, {} times in all)", text, repeated_ + 1));
+  const std::time_t now = std::time(nullptr);
+  std::erase_if(recent_, [&](const Recent& one) { return now - one.since > kNewsAgain; });
+  const auto known = std::find_if(recent_.begin(), recent_.end(),
+                                  [&](const Recent& one) { return one.text == text; });
+  if (known == recent_.end()) {
+    recent_.push_back({std::string(text), 1, now});
+    if (recent_.size() > kRemembered) {
+      recent_.pop_front();
     }
-    return;
+    return put(text);
   }
-  last_ = text;
-  repeated_ = 0;
-  put(text);
+  ++known->times;
+  // At 2, 4, 8, 16, …: often enough to be seen, seldom enough to be read.
+  if ((known->times & (known->times - 1)) == 0) {
+    put(fmt::format("{} (again, {} times in all)", text, known->times));
+  }
 }
 
 void DaemonLog::put(std::string_view text) {

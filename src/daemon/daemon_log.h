@@ -3,12 +3,15 @@
 // `berth daemon log` shows, and on standard error for whoever runs the daemon in the foreground.
 //
 // A file that is full is kept as daemon.log.1 and begun anew, so that both together have a bound. A
-// line that comes again and again is written once, and then how often it came. Owned by the loop's
+// line that comes again and again, also between others, is written once, and then how often it
+// came; after some minutes it is news again. Owned by the loop's
 // thread; a disk that refuses loses lines and nothing else.
 #pragma once
 
 #include <fmt/core.h>
 
+#include <ctime>
+#include <deque>
 #include <string>
 #include <string_view>
 
@@ -36,8 +39,12 @@ class DaemonLog {
   std::string path_;
   Fd file_;
   std::size_t size_ = 0;
-  std::string last_;
-  std::uint64_t repeated_ = 0;  // how often `last_` came again
+  struct Recent {
+    std::string text;
+    std::uint64_t times = 0;
+    std::time_t since = 0;
+  };
+  std::deque<Recent> recent_;  // the newest last
 };
 
 }  // namespace berth
