@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "cli/args.h"
 #include "cli/commands.h"
+#include "cli/daemon_log_command.h"
 #include "cli/gpus_option.h"
 #include "cli/memory_options.h"
 #include "cli/selection.h"
@@ -22,6 +23,34 @@
 
 namespace berth {
 namespace {
+
+/// How much the daemon itself takes, and who of it.
+void print_load(const nlohmann::json& load) {
+  if (load.empty()) {
+    return;  // an older daemon
+  }
+  const double lately = load.value("longest_turn_lately_s", 0.0);
+  fmt::print("memory {}, longest turn {:.0f} ms ({:.0f} ms in the last minute)\n",
+             format_bytes(Bytes{load.value("memory_bytes", std::int64_t{0})}),
+             1000 * load.value("longest_turn_s", 0.0), 1000 * lately);
+  if (const auto slow = load.value("slow_turns", 0ULL); slow > 0) {
+    fmt::print("{} {} took more than a second (berth daemon log); the longest: {}\n", slow,
+               slow == 1 ? "turn" : "turns", field(load, "longest_turn"));
+  }
+  for (const auto& user : load.value("users", nlohmann::json::array())) {
+    fmt::print("{}: {} of {} connections, {} of {} event streams{}\n", field(user, "user"),
+               field(user, "connections"), field(user, "most_connections"), field(user, "streams"),
+               field(user, "most_streams"),
+               user.contains("jobs")
+                   ? fmt::format(", {} of {} jobs", field(user, "jobs"), field(user, "most_jobs"))
+                   : "");
+  }
+  if (const auto strangers = load.find("strangers");
+      strangers != load.end() && strangers->value("connections", 0) > 0) {
+    fmt::print("without a token: {} of {} connections\n", field(*strangers, "connections"),
+               field(*strangers, "most_connections"));
+  }
+}
 
 void print_status(const nlohmann::json& status) {
   fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", field(status, "pid"),
@@ -39,6 +68,7 @@ void print_status(const nlohmann::json& status) {
     }
   }
   fmt::print("jobs: {}\n", counts.empty() ? "none" : counts);
+  print_load(status.value("load", nlohmann::json::object()));
 }
 
 int tell(std::string_view method, const std::string& target, bool json) {
@@ -125,13 +155,14 @@ int daemon_main(Words words) {
   std::int64_t ready_fd = -1;
   bool json = false;
   Args args(
-      "berth daemon [run | start | stop | status | pause | resume | policy] [options]",
+      "berth daemon [run | start | stop | status | pause | resume | policy | log] [options]",
       "The daemon keeps the queue and runs its jobs. Commands that need it start it; `run` stays\n"
       "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`;\n"
       "`stop` leaves running jobs alone: the next daemon takes them up. `policy NAME` changes who\n"
-      "goes first while it runs, and for the daemons after it; without a name it tells.");
+      "goes first while it runs, and for the daemons after it; without a name it tells. `log`\n"
+      "shows what it decided about strangers, devices, locks and itself, also when it is down.");
   args.positional("VERB [NAME]",
-                  "run, start, stop, status (the default), pause, resume, or policy and\n"
+                  "run, start, stop, status (the default), pause, resume, log, or policy and\n"
                   "its name",
                   0, 2, [&](std::string_view word) -> Result<void> {
                     (words_given++ == 0 ? verb : options.policy) = word;
@@ -154,12 +185,27 @@ int daemon_main(Words words) {
   args.flag("--everyone", options.everyone,
             "other users of this machine may connect, too, and queue their own\n"
             "jobs; only root can run those");
+  args.flag("--private", options.keep_private,
+            "with --everyone: others see of a job only its number, state, user,\n"
+            "devices, times and needs");
+  std::int64_t most_queued = static_cast<std::int64_t>(options.per_user.jobs);
+  args.value("--most-queued-per-user", "N",
+             "with --everyone: jobs of another user that may wait or run (default:\n"
+             "100000)",
+             most_queued);
+  args.value("--most-bytes-per-user", "SIZE",
+             "with --everyone: what those may take together (default: 256MiB)",
+             options.per_user.bytes);
+  DaemonLogView log;
+  args.value("-n,--lines", "N", "log: the last so many lines (default: 20)", log.lines);
+  args.flag("-f,--follow", log.follow, "log: print what comes, too, until interrupted");
   args.value("--ready-fd", "FD", "tell this descriptor when it answers", ready_fd);
   args.flag("--json", json, "print JSON");
   args.example("berth daemon start --gpus 0,1");
   args.example("berth daemon status");
   args.example("berth daemon policy fair --placement spread");
   args.example("berth daemon run --listen 127.0.0.1:8800");
+  args.example("berth daemon log -f");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth daemon", parsed.error());
@@ -173,6 +219,19 @@ int daemon_main(Words words) {
   if (words_given > 1 && verb != "policy") {
     return report("berth daemon", Error{ErrorCode::Usage, fmt::format("'{}' is too much after {}",
                                                                       options.policy, verb)});
+  }
+  if (options.keep_private && !options.everyone) {
+    return report("berth daemon",
+                  Error{ErrorCode::Usage,
+                        "--private hides jobs from other users, and those come by --everyone"});
+  }
+  if (most_queued < 0 || options.per_user.bytes < Bytes{}) {
+    return report("berth daemon", Error{ErrorCode::Usage, "a user cannot have less than nothing"});
+  }
+  options.per_user.jobs = static_cast<std::uint64_t>(most_queued);
+  if (verb == "log") {
+    log.json = json;
+    return show_daemon_log(log);
   }
   if (verb == "run") {
     return run_daemon(options, static_cast<int>(ready_fd));

@@ -80,7 +80,7 @@ void Daemon::command(Asked asked) {
   batch->peer = request.peer;
   batch->single =
       words.size() == 1 && filter->ids.size() == 1 && filter->ids[0].first == filter->ids[0].last;
-  batch->query.filter = std::move(*filter);
+  batch->query.filter = privacy_.narrowed(std::move(*filter), user_of(request.peer));
   batch->query.limit = kBatch;
   const bool numbers_alone =
       !batch->query.filter.ids.empty() && batch->query.filter.or_named.empty();
@@ -97,10 +97,13 @@ void Daemon::continue_batch(const std::shared_ptr<Batch>& batch) {
     return answer(std::move(batch->reply), failed(page.error()));
   }
   for (const JobRecord& job : page->jobs) {
+    const bool allowed = may_change(batch->peer, job.description.user);
     const Result<void> done =
-        may_change(batch->peer, job.description.user)
-            ? act(*batch, job)
-            : fail(ErrorCode::Refused, fmt::format("job {} is another user's", job.id.value));
+        allowed ? act(*batch, job)
+                : fail(ErrorCode::Refused, fmt::format("job {} is another user's", job.id.value));
+    if (!allowed) {
+      note_refusal(batch->peer, fmt::format("to {} jobs of others", batch->verb));
+    }
     if (done) {
       ++batch->done;
       events_->job_changed(job.id);
@@ -168,7 +171,7 @@ Result<void> Daemon::act(Batch& batch, const JobRecord& job) {
     return done;
   }
   if (verb == "edit") {
-    return edit(job, batch.body, at);
+    return edit(job, batch.body, user_of(batch.peer), at);
   }
   if (job.phase != JobPhase::Running) {
     return fail(ErrorCode::Refused,
@@ -199,6 +202,12 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
   if (Result<void> checked = scheduler_->check_submission(spec); !checked) {
     return checked;
   }
+  const uid_t user = job.description.user;
+  const std::uint64_t bytes = text_bytes(job.description);
+  if (Result<void> fits = fair_use_.check_queue(user, 1, bytes); !fits) {
+    return fits;
+  }
+  fair_use_.joined(job.id, 1, user, bytes);
   scheduler_->apply(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
   journal(Restored{job.id, 1, false, {}, job.attempt, std::nullopt}, at);
   check(store_->set_waiting(job.id, false, {}));
@@ -206,13 +215,16 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
   return {};
 }
 
-Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, Time at) {
+Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, uid_t editor, Time at) {
   JobDescription edited = job.description;
   edited.spec.begin = std::max(edited.spec.begin, job.not_before);
   edited.spec.owner = owners_.of(edited.project, edited.user);
   const JobSpec before = edited.spec;
   if (Result<void> read = read_edit(changes, edited); !read) {
     return read;
+  }
+  if (Result<void> checked = fair_use_.check_rank(edited.spec, editor, before); !checked) {
+    return checked;
   }
   if (Result<void> checked = check_warning(edited.spec); !checked) {
     return checked;

@@ -60,13 +60,33 @@ Time Daemon::from_wall(std::int64_t nanoseconds) const {
 
 void Daemon::run() {
   watch_signals();
-  loop_.watch(runner_->event_fd(), [this] { take_shim_events(); });
-  loop_.watch(logs_.event_fd(), [this] { logs_.files_changed(); });
-  loop_.watch(mps_->event_fd(), [this] { take_mps_events(); });
+  const auto watch = [this](int fd, std::string_view name, void (Daemon::*take)()) {
+    loop_.watch(fd, [this, name, take] {
+      const Watchdog::Mark mark = watchdog_.mark(name);
+      (this->*take)();
+    });
+  };
+  watch(runner_->event_fd(), "starts and ends of jobs", &Daemon::take_shim_events);
+  watch(mps_->event_fd(), "MPS", &Daemon::take_mps_events);
+  loop_.watch(logs_.event_fd(), [this] {
+    const Watchdog::Mark mark = watchdog_.mark("output of jobs");
+    logs_.files_changed();
+  });
   loop_.watch(files_->event_fd(), [this] { make_good(files_->take()); });
   loop_.post([] {});  // a first turn, for what was restored
-  loop_.run([this] { turn(); });
+  log_.write("the daemon {} has started as process {} for user {}{}{}", BERTH_VERSION, ::getpid(),
+             ::getuid(), options_.everyone ? ", and for everyone" : "",
+             listening_.empty() ? "" : ", and listens on " + listening_);
+  loop_.run([this] { turn(); }, [this](Duration took) { end_turn(took); });
   mps_->finish();  // those that jobs use stay, for the next daemon
+  log_.write("the daemon has stopped");
+}
+
+void Daemon::end_turn(Duration took) {
+  if (watchdog_.end_turn(took)) {
+    log_.write("a turn took {:.3f} s, and nobody was served meanwhile: {}", to_seconds(took),
+               Watchdog::describe(watchdog_.last()));
+  }
 }
 
 void Daemon::watch_signals() {
@@ -96,9 +116,13 @@ void Daemon::turn() {
   settle_pauses(at);
   settle_room(at);
   for (std::function<void()>& call : std::exchange(next_turn_, {})) {
-    loop_.post(std::move(call));
+    loop_.post([this, call = std::move(call)] {
+      const Watchdog::Mark mark = watchdog_.mark("long lists, in pieces");
+      call();
+    });
   }
   if (!commit_failed_) {
+    const Watchdog::Mark mark = watchdog_.mark("decide");
     pass_on_claims(at);
     const bool due = told_ || scheduler_->wake_at() <= at;
     // Again while another berth was faster: each refusal rules a device out, so it ends.
@@ -126,6 +150,7 @@ void Daemon::turn() {
   }
   (void)(eventful && BERTH_FAILPOINT("daemon.after_commit"));
   commit_due_ = kNever;
+  const Watchdog::Mark mark = watchdog_.mark("start jobs and answer");
   // Devices wait for these; clients and old files for the others.
   for (const ShimLaunch& wanted : std::exchange(launches_, {})) {
     launch(wanted);
@@ -139,6 +164,7 @@ void Daemon::turn() {
 }
 
 bool Daemon::commit() {
+  const Watchdog::Mark mark = watchdog_.mark("commit");
   const Result<void> committed = store_->commit();
   commit_failed_ = !committed;
   if (!committed) {
@@ -343,6 +369,7 @@ void Daemon::record(const JobEnded& action, Time) {
   }
   check(store_->end_job(job.id, ending));
   ++ended_[static_cast<std::size_t>(phase_of(ended.outcome))];
+  fair_use_.left(job.id);
   if (const auto active = active_.find(job.id);
       active != active_.end() && ended.outcome == Outcome::Succeeded) {
     history_.learn(active->second.recipe.key, ending.ended - ended.started);

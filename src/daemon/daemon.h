@@ -23,13 +23,16 @@
 #include "daemon/daemon_log.h"
 #include "daemon/device_history.h"
 #include "daemon/events.h"
+#include "daemon/fair_use.h"
 #include "daemon/history.h"
 #include "daemon/kept_answer.h"
 #include "daemon/log_reader.h"
+#include "daemon/privacy.h"
 #include "daemon/sessions.h"
 #include "daemon/start.h"
 #include "daemon/state_files.h"
 #include "daemon/usage_book.h"
+#include "daemon/watchdog.h"
 #include "daemon/whatif.h"
 #include "daemon/worker.h"
 #include "exec/shim_runner.h"
@@ -126,6 +129,7 @@ class Daemon {
   Time from_wall(std::int64_t nanoseconds) const;
   void turn();
   bool commit();
+  void end_turn(Duration took);
   void watch_signals();
   void set_alarm();
   void journal(const JournalInput& input, Time at);
@@ -194,6 +198,7 @@ class Daemon {
 
   // Requests (routes.cc, requests.cc, metrics.cc).
   static const std::vector<Route>& routes();
+  static std::vector<Route> all_routes();
   void handle(HttpRequest request, Reply reply);
   void go(const Route& route, HttpRequest request, Reply reply, std::optional<std::string_view> id);
   void answer(Reply reply, HttpResponse response);
@@ -206,6 +211,8 @@ class Daemon {
   HttpResponse metrics(const HttpRequest& request);
   void listen(Asked asked);
   bool may_change(const Peer& peer, uid_t owner) const;
+  void note_refusal(const Peer& peer, std::string_view what);
+  std::string load_for(const Peer& peer) const;  // load.cc
   uid_t user_of(const Peer& peer) const;
 
   // The web page (web.cc).
@@ -243,6 +250,7 @@ class Daemon {
   void show(Asked asked);
   HttpResponse shown(JobId id, const Peer& peer);
   JobReport report(const JobRecord& record);
+  EventHub::Described described(JobId id);
   void refresh_forecast();
   double expected_start(JobId id);
   Time expected_end(JobId id) const;
@@ -252,7 +260,7 @@ class Daemon {
   void finish_batch(Batch& batch);
   Result<void> act(Batch& batch, const JobRecord& job);
   Result<void> rerun(const JobRecord& job, Time at);
-  Result<void> edit(const JobRecord& job, const std::string& changes, Time at);
+  Result<void> edit(const JobRecord& job, const std::string& changes, uid_t editor, Time at);
   HttpResponse forget(const HttpRequest& request);
   void read_log(Asked asked);
   void wait(Asked asked);
@@ -282,12 +290,13 @@ class Daemon {
   void job_ids(Asked asked);
   bool matches(IdList& list, const ScannedJob& job);
   void merge_ids(const std::shared_ptr<IdList>& list);
-  static Result<JobFilter> chosen_jobs(const HttpRequest& request);
+  Result<JobFilter> chosen_jobs(const HttpRequest& request) const;
 
   // What charts and filters are made of (facets.cc, totals.cc, charts.cc).
   struct Facets;
   struct Totals;
   void facets(Asked asked);
+  void own_facets(Asked asked);
   std::string facets_json(const Facets& facets);
   void totals(Asked asked);
   void count_ends(const std::shared_ptr<Totals>& totals);
@@ -307,6 +316,9 @@ class Daemon {
   Fd lock_;
   DaemonLog log_;
   DaemonOptions options_;
+  Watchdog watchdog_{[this] { return now(); }};
+  FairUse fair_use_;
+  Privacy privacy_;
   std::string listening_;  // HOST:PORT, when asked to
   Sessions sessions_;
   std::string web_note_;  // why the page is not where it was

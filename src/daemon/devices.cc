@@ -75,7 +75,10 @@ void Daemon::start_telemetry() {
     }
   }
   take_reading();  // which devices are lost or taken must be known before the first job starts
-  loop_.watch(telemetry_->event_fd(), [this] { take_reading(); });
+  loop_.watch(telemetry_->event_fd(), [this] {
+    const Watchdog::Mark mark = watchdog_.mark("readings of devices");
+    take_reading();
+  });
 }
 
 void Daemon::take_reading() {
@@ -135,6 +138,7 @@ void Daemon::apply_health(DeviceId device, Time at) {
   if (scheduler_->devices()[device].health != health) {
     journal(DeviceChanged{device, health}, at);
     scheduler_->apply(DeviceChanged{device, health});
+    log_.write("device {} is {}", devices_.list()[device.value].spec.name, health_name(health));
     events_->announce(
         "device", fmt::format(R"({{"device":{},"health":"{}"}})",
                               quote(devices_.list()[device.value].spec.name), health_name(health)));

@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMostKept = 50'000;
 /// More than this is slower to tell one by one than to read anew.
 constexpr std::size_t kMostMissed = 2'000;
+/// What an event takes beside its data, about.
+constexpr std::size_t kFrame = 64;
 
 }  // namespace
 
@@ -43,31 +45,36 @@ void EventHub::flush() {
     return;
   }
   if (fresh > kMostMissed) {
-    send(next_ - 1, "reset", "{}");
+    send(next_ - 1, "reset", {"{}", "", 0});
     return;
   }
   for (std::size_t i = kept_.size() - fresh; i < kept_.size(); ++i) {
     // Read once, however many listen.
-    if (const std::string data = data_of(kept_[i]); !data.empty()) {
+    if (const Described data = data_of(kept_[i]); !data.full.empty()) {
       send(kept_[i].id, kept_[i].name, data);
     }
   }
 }
 
-void EventHub::send(std::uint64_t id, std::string_view event, std::string_view data) {
-  std::erase_if(streams_, [&](const std::shared_ptr<EventStream>& stream) {
-    return !stream->send(id, event, data);
+void EventHub::send(std::uint64_t id, std::string_view event, const Described& data) {
+  std::erase_if(streams_, [&](const Stream& stream) {
+    return !stream.out->send(id, event, seen_by(stream.listener, data));
   });
 }
 
-std::string EventHub::data_of(const Event& event) const {
-  return event.name == "job" ? describe_(event.job) : event.data;
+EventHub::Described EventHub::data_of(const Event& event) const {
+  return event.name == "job" ? describe_(event.job) : Described{event.data, "", 0};
+}
+
+const std::string& EventHub::seen_by(const Listener& listener, const Described& data) {
+  const bool sees = listener.sees_all || listener.user == data.user || data.hidden.empty();
+  return sees ? data.full : data.hidden;
 }
 
 void EventHub::tell_listeners(std::string_view event, std::string_view data) {
   // With the number of what they have got: whoever comes back with it must not miss what this turn
   // has brought and will send at its end.
-  send(next_ - 1 - unsent_, event, data);
+  send(next_ - 1 - unsent_, event, {std::string(data), "", 0});
 }
 
 std::vector<const EventHub::Event*> EventHub::since(std::uint64_t last) const {
@@ -85,27 +92,38 @@ std::vector<const EventHub::Event*> EventHub::since(std::uint64_t last) const {
   return missed;
 }
 
-void EventHub::listen(std::unique_ptr<Responder> reply, std::string_view last_seen) {
+void EventHub::listen(std::unique_ptr<Responder> reply, std::string_view last_seen,
+                      Listener listener) {
   flush();
   std::shared_ptr<EventStream> stream = reply->stream();
   std::uint64_t last = 0;
   const auto read = std::from_chars(last_seen.data(), last_seen.data() + last_seen.size(), last);
-  const bool known = read.ec == std::errc() && read.ptr == last_seen.data() + last_seen.size() &&
-                     last < next_ && next_ - 1 - last <= std::min(kMostMissed, kept_.size());
-  bool open = true;
-  bool told = false;
+  bool known = read.ec == std::errc() && read.ptr == last_seen.data() + last_seen.size() &&
+               last < next_ && next_ - 1 - last <= std::min(kMostMissed, kept_.size());
+  std::vector<std::pair<const Event*, std::string>> missed;
+  std::size_t length = 0;
   for (const Event* event : known ? since(last) : std::vector<const Event*>()) {
-    if (const std::string data = data_of(*event); open && !data.empty()) {
-      open = stream->send(event->id, event->name, data);
-      told = true;
+    if (const Described data = data_of(*event); !data.full.empty()) {
+      missed.emplace_back(event, seen_by(listener, data));
+      length += missed.back().second.size() + kFrame;
+    }
+    if (length > stream->room()) {
+      // Cut off in the middle it would come back for the same, again and again.
+      known = false;
+      missed.clear();
+      break;
     }
   }
-  if (!told) {
+  bool open = true;
+  for (const auto& [event, data] : missed) {
+    open = open && stream->send(event->id, event->name, data);
+  }
+  if (missed.empty()) {
     // Also tells a new client the number from which it may resume.
     open = stream->send(next_ - 1, last_seen.empty() || known ? "hello" : "reset", "{}");
   }
   if (open) {
-    streams_.push_back(std::move(stream));
+    streams_.push_back({std::move(stream), listener});
   }
 }
 

@@ -3,6 +3,8 @@
 // that tells it to read everything anew. So does one that listens while too much happens at once.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -19,8 +21,18 @@ namespace berth {
 
 class EventHub {
  public:
-  /// The present state of a job as JSON; empty when it is gone.
-  using Describe = std::function<std::string(JobId)>;
+  /// The present state of a job as JSON, as its user sees it and as others do.
+  struct Described {
+    std::string full;    // empty: the job is gone
+    std::string hidden;  // empty: others see the same
+    uid_t user = 0;
+  };
+  using Describe = std::function<Described(JobId)>;
+
+  struct Listener {
+    uid_t user = 0;
+    bool sees_all = true;  // also what is hidden from others
+  };
 
   /// `first`: above every number that an earlier process gave out.
   EventHub(std::uint64_t first, Describe describe) : next_(first), describe_(std::move(describe)) {}
@@ -37,8 +49,9 @@ class EventHub {
   /// At the end of a turn: sends what it brought.
   void flush();
 
-  /// `last_seen`: the Last-Event-ID of the client, empty for a new one.
-  void listen(std::unique_ptr<Responder> reply, std::string_view last_seen);
+  /// `last_seen`: the Last-Event-ID of the client, empty for a new one. Where more was missed than
+  /// its stream can hold, that is too long ago.
+  void listen(std::unique_ptr<Responder> reply, std::string_view last_seen, Listener listener);
   bool has_listeners() const { return !streams_.empty(); }
   std::size_t listeners() const { return streams_.size(); }
 
@@ -50,10 +63,15 @@ class EventHub {
     std::string data;
   };
 
+  struct Stream {
+    std::shared_ptr<EventStream> out;
+    Listener listener;
+  };
+
   void keep(Event event);
-  void send(std::uint64_t id, std::string_view event, std::string_view data);
-  /// Empty when the job is gone.
-  std::string data_of(const Event& event) const;
+  void send(std::uint64_t id, std::string_view event, const Described& data);
+  Described data_of(const Event& event) const;
+  static const std::string& seen_by(const Listener& listener, const Described& data);
   /// What came after event `last`, which must be among those kept or just before them.
   std::vector<const Event*> since(std::uint64_t last) const;
 
@@ -62,7 +80,7 @@ class EventHub {
   std::set<JobId> changed_;  // in this turn
   std::deque<Event> kept_;   // without gaps, the newest last
   std::size_t unsent_ = 0;   // how many at its end are still to be sent
-  std::vector<std::shared_ptr<EventStream>> streams_;
+  std::vector<Stream> streams_;
 };
 
 }  // namespace berth

@@ -75,6 +75,9 @@ struct Daemon::Facets {
 
 /// Whoever asks while they are being counted gets the same answer.
 void Daemon::facets(Asked asked) {
+  if (!privacy_.sees_all(user_of(asked.request.peer))) {
+    return own_facets(std::move(asked));
+  }
   if (facets_.fresh(now())) {
     return answer(std::move(asked.reply), json(facets_.text));
   }

@@ -46,6 +46,7 @@ struct Daemon::IdList {
   Column column = Column::Id;
   bool descending = false;
   SearchText search;
+  uid_t viewer = 0;
   std::map<std::int64_t, bool> found_in;  // whether a project or sweep has the text
   IdRuns runs;
   std::vector<std::vector<Entry>> blocks;
@@ -138,9 +139,12 @@ void Daemon::job_ids(Asked asked) {
   list->column = *column;
   list->descending = request.parameter("descending").value_or("0") == "1";
   list->search = SearchText(request.parameter("search").value_or(""));
+  list->viewer = user_of(request.peer);
   list->reply = std::move(asked.reply);
   JobScan scan;
-  scan.filter = std::move(*filter);
+  // What cannot be seen can neither be searched nor be told by the order.
+  const bool looks = !list->search.empty();
+  scan.filter = looks ? privacy_.own_only(std::move(*filter), list->viewer) : std::move(*filter);
   scan.descending = *column == Column::Id && list->descending;
   scan.commands = !list->search.empty();
   const Time at = now();
@@ -150,7 +154,11 @@ void Daemon::job_ids(Asked asked) {
         if (!matches(*list, job)) {
           return;
         }
-        if (list->column == Column::Id) {
+        const bool hidden = !privacy_.sees(list->viewer, job.user) &&
+                            (list->column == Column::Name || list->column == Column::Peak);
+        if (hidden) {
+          list->add({true, 0, "", job.id});
+        } else if (list->column == Column::Id) {
           list->runs.add(job.id);
         } else {
           list->add(entry_of(job, list->column,

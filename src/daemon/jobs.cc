@@ -162,12 +162,26 @@ JobReport Daemon::report(const JobRecord& record) {
   return report;
 }
 
+/// What listeners are told of it; none: it is gone.
+EventHub::Described Daemon::described(JobId id) {
+  const Result<JobRecord> record = store_->job(id);
+  if (!record) {
+    return {};
+  }
+  const JobReport full = report(*record);
+  return {to_json(full), options_.keep_private ? to_json(Privacy::hidden(full)) : "",
+          record->description.user};
+}
+
 /// Those that have ended are for who asks for all, for states or for numbers.
-Result<JobFilter> Daemon::chosen_jobs(const HttpRequest& request) {
+Result<JobFilter> Daemon::chosen_jobs(const HttpRequest& request) const {
   Result<JobFilter> filter = parse_selector(request.parameters("select"));
   if (filter && request.parameter("all").value_or("0") != "1" && filter->phases.empty() &&
       filter->ids.empty()) {
     filter->phases = {JobPhase::Held, JobPhase::Queued, JobPhase::Starting, JobPhase::Running};
+  }
+  if (filter) {
+    *filter = privacy_.narrowed(std::move(*filter), user_of(request.peer));
   }
   return filter;
 }
@@ -208,7 +222,7 @@ HttpResponse Daemon::list(const HttpRequest& request) {
         break;
       }
       length += length_of(record.description);
-      reports.push_back(report(record));
+      reports.push_back(privacy_.shown(report(record), user_of(request.peer)));
       if (record.phase == JobPhase::Queued) {
         reports.back().expected_start = expected_start(record.id);
       }
@@ -264,7 +278,7 @@ HttpResponse Daemon::shown(JobId id, const Peer& peer) {
     }
     full.why = explain_waiting(*job, std::move(why));
   }
-  return json(to_json(full));
+  return json(to_json(privacy_.shown(std::move(full), user_of(peer))));
 }
 
 void Daemon::refresh_forecast() {

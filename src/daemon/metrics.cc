@@ -1,10 +1,8 @@
 // GET /metrics: the state of the daemon for Prometheus, in base units.
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "daemon/daemon.h"
+#include "daemon/load.h"
 
 namespace berth {
 namespace {
@@ -46,14 +44,6 @@ class Page {
   std::string name_;
 };
 
-double resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  double total = 0;
-  double resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 HttpResponse Daemon::metrics(const HttpRequest&) {
@@ -76,7 +66,27 @@ HttpResponse Daemon::metrics(const HttpRequest&) {
   page.family("event_listeners", "gauge", "Clients that listen to events.");
   page.sample(static_cast<double>(events_->listeners()));
   page.family("resident_memory_bytes", "gauge", "Memory of the daemon itself.");
-  page.sample(resident_bytes());
+  page.sample(static_cast<double>(resident_bytes()));
+  page.family("turn_longest_seconds", "gauge",
+              "The longest turn of the daemon's loop: so long nobody was served.");
+  page.sample(to_seconds(watchdog_.longest().length));
+  page.family("turn_longest_lately_seconds", "gauge", "The same for the last minute.");
+  page.sample(to_seconds(watchdog_.longest_lately()));
+  page.family("turns_slow_total", "counter", "Turns that took a second or more.");
+  page.sample(static_cast<double>(watchdog_.slow_turns()));
+  const Budgets& budgets = server_->budgets();
+  const auto per_kind = [&](std::string_view name, std::string_view help, Good good) {
+    const std::size_t strangers = budgets.used(Budgets::kStrangers, good);
+    const std::size_t others = budgets.used_by_others(good);
+    page.family(name, "gauge", help);
+    page.sample({{"of", "owner"}}, static_cast<double>(budgets.used_by_all(good) - others));
+    page.sample({{"of", "users"}}, static_cast<double>(others - strangers));
+    page.sample({{"of", "strangers"}}, static_cast<double>(strangers));
+  };
+  per_kind("connections", "Open connections.", Good::Connections);
+  per_kind("event_streams", "Open event streams.", Good::Streams);
+  per_kind("request_bytes", "Bytes of requests that are not answered.", Good::RequestBytes);
+  per_kind("answer_bytes", "Bytes of answers that are not read.", Good::AnswerBytes);
 
   const auto per_device = [&](std::string_view name, std::string_view help, auto value) {
     page.family(name, "gauge", help);

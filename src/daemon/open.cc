@@ -90,6 +90,8 @@ Result<std::unique_ptr<Daemon>> Daemon::make(const DaemonOptions& options) {
 
 Result<void> Daemon::open(const DaemonOptions& options) {
   options_ = options;
+  fair_use_ = FairUse(options.per_user, ::getuid());
+  privacy_ = Privacy(options.keep_private, ::getuid());
   Result<Paths> paths = find_paths();
   if (!paths) {
     return Failure(paths.error());
@@ -144,10 +146,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   // Numbers of events grow over restarts, as the time does.
   events_ = std::make_unique<EventHub>(
       static_cast<std::uint64_t>(now().time_since_epoch() / std::chrono::microseconds(1)),
-      [this](JobId id) {
-        const Result<JobRecord> record = store_->job(id);
-        return record ? to_json(report(*record)) : "";
-      });
+      [this](JobId id) { return described(id); });
   mps_ = std::make_unique<Mps>(Mps::Owner{"daemon " + paths_.state, ""});
   journal(Restarted{policy_, config, owners_.whom()}, now());
   open_peaks();
@@ -339,6 +338,7 @@ Result<void> Daemon::restore() {
       }
     }
     scheduler_->apply(command, at);
+    fair_use_.joined(job.id, 1, job.user, job.project.size() + job.command.size());
     await_claim(job.id, 1, recipe_of(job.project, job.command));
     entries.add(command);
   });
@@ -446,6 +446,11 @@ Result<void> Daemon::learn_from_past() {
 Result<void> Daemon::open_server(const DaemonOptions& options) {
   server_ = std::make_unique<HttpServer>(loop_, [this](HttpRequest request, Reply reply) {
     handle(std::move(request), std::move(reply));
+  });
+  server_->on_refusal([this](uid_t who, std::string_view what) {
+    log_.write("{} was refused: {}",
+               who == Budgets::kStrangers ? "somebody over TCP" : fmt::format("user {}", who),
+               what);
   });
   if (Result<void> listening = open_tcp(options); !listening) {
     return listening;

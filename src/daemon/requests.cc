@@ -27,6 +27,11 @@ bool Daemon::may_change(const Peer& peer, uid_t owner) const {
   return user == owner || user == 0 || user == ::getuid();
 }
 
+/// For the log: what it says must not grow with what a client may choose freely.
+void Daemon::note_refusal(const Peer& peer, std::string_view what) {
+  log_.write("user {} was refused {}", user_of(peer), what);
+}
+
 HttpResponse Daemon::pause(const HttpRequest& request) { return set_paused(request, true); }
 HttpResponse Daemon::resume(const HttpRequest& request) { return set_paused(request, false); }
 
@@ -55,9 +60,11 @@ HttpResponse Daemon::stop(const HttpRequest& request) {
 }
 
 void Daemon::listen(Asked asked) {
-  after_commit(
-      [this, held = std::make_shared<Reply>(std::move(asked.reply)),
-       last = std::move(asked.request.last_event_id)] { events_->listen(std::move(*held), last); });
+  const uid_t user = user_of(asked.request.peer);
+  const EventHub::Listener listener{user, privacy_.sees_all(user)};
+  after_commit([this, held = std::make_shared<Reply>(std::move(asked.reply)),
+                last = std::move(asked.request.last_event_id),
+                listener] { events_->listen(std::move(*held), last, listener); });
 }
 
 HttpResponse Daemon::status(const HttpRequest& request) {
@@ -69,10 +76,11 @@ HttpResponse Daemon::status(const HttpRequest& request) {
   const auto devices = std::count_if(device_states_.begin(), device_states_.end(),
                                      [](const DeviceState& state) { return !state.removed; });
   return json(fmt::format(
-      R"({{"version":1,"pid":{},"policy":{},"placement":"{}","owners":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}}}})",
+      R"({{"version":1,"pid":{},"policy":{},"placement":"{}","owners":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}},"load":{}}})",
       ::getpid(), quote(policy_), placement_name(scheduler_->placement()),
       owners_.whom() == ChargedTo::User ? "user" : "project", scheduler_->paused(), devices,
-      quote(listening_), quote(paths_.state), status_for(request.peer), counts));
+      quote(listening_), quote(paths_.state), status_for(request.peer), counts,
+      load_for(request.peer)));
 }
 
 }  // namespace berth

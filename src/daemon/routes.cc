@@ -1,6 +1,7 @@
 // Which request goes where: one table, which is also what GET /v1 tells. docs/openapi.yaml
 // describes the same, and tests/e2e/openapi_test.py holds the two against each other.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <variant>
@@ -37,10 +38,22 @@ struct Daemon::Route {
   std::string_view method;
   std::string_view path;
   std::variant<Now, Later> handler;
+  std::string name = {};  // "GET /v1/status"
 };
 
 const std::vector<Daemon::Route>& Daemon::routes() {
-  static const std::vector<Route> kRoutes = {
+  static const std::vector<Route> kRoutes = [] {
+    std::vector<Route> named = all_routes();
+    for (Route& route : named) {
+      route.name = fmt::format("{} {}", route.method, route.path);
+    }
+    return named;
+  }();
+  return kRoutes;
+}
+
+std::vector<Daemon::Route> Daemon::all_routes() {
+  return {
       {"GET", "/v1", &Daemon::index},
       {"GET", "/v1/status", &Daemon::status},
       {"POST", "/v1/daemon/pause", &Daemon::pause},
@@ -82,7 +95,6 @@ const std::vector<Daemon::Route>& Daemon::routes() {
       {"POST", "/v1/session/end", &Daemon::end_session},
       {"GET", "/metrics", &Daemon::metrics},
   };
-  return kRoutes;
 }
 
 HttpResponse Daemon::index(const HttpRequest&) {
@@ -141,8 +153,13 @@ void Daemon::go(const Route& route, HttpRequest request, Reply reply,
     }
     job = JobId{static_cast<std::uint64_t>(*number)};
   }
+  const Watchdog::Mark mark = watchdog_.mark(route.name);
   if (const auto* now = std::get_if<Route::Now>(&route.handler)) {
-    return answer(std::move(reply), (this->**now)(request));
+    HttpResponse response = (this->**now)(request);
+    if (response.status == 409 && !may_change(request.peer, ::getuid())) {
+      note_refusal(request.peer, route.name);
+    }
+    return answer(std::move(reply), std::move(response));
   }
   const std::string_view verb = route.path.substr(route.path.rfind('/') + 1);
   (this->*std::get<Route::Later>(route.handler))({std::move(request), std::move(reply), job, verb});

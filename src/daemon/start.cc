@@ -49,6 +49,12 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   if (options.everyone) {
     words.emplace_back("--everyone");
   }
+  if (options.keep_private) {
+    words.emplace_back("--private");
+  }
+  words.insert(words.end(),
+               {"--most-queued-per-user", std::to_string(options.per_user.jobs),
+                "--most-bytes-per-user", fmt::format("{}B", options.per_user.bytes.count)});
   std::vector<char*> arguments;
   for (std::string& word : words) {
     arguments.push_back(word.data());

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "core/device_table.h"
+#include "daemon/fair_use.h"
 
 namespace berth {
 
@@ -21,6 +22,8 @@ struct DaemonOptions {
   std::string listen;         // HOST:PORT for TCP; empty: none
   bool force_listen = false;  // also beyond this machine, in the clear
   bool everyone = false;      // other users of the machine may connect, too
+  bool keep_private = false;  // and see little of each other's jobs
+  FairUse::Limits per_user;   // of those
 };
 
 /// Starts one in the background and returns when it answers. One that runs already is an error;

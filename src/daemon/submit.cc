@@ -53,6 +53,20 @@ HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
                                 fmt::format("job {}: {}", i + 1, checked.error().message)});
     }
   }
+  std::uint64_t total = 0;
+  std::uint64_t bytes = 0;
+  for (const SubmittedJob& job : wanted.jobs) {
+    total += job.count;
+    bytes += job.count * text_bytes(job.description);
+  }
+  // An environment is kept once, so its jobs share its weight.
+  std::uint64_t environment_bytes = 0;
+  for (const std::string& variable : wanted.defaults.environment) {
+    environment_bytes += variable.size();
+  }
+  if (const auto fits = fair_use_.check_queue(user, total, bytes + environment_bytes); !fits) {
+    return failed(fits.error());
+  }
   const Time at = now();
   const JobId first = store_->next_id();
   JobId id = first;
@@ -66,6 +80,7 @@ HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
       }
     }
     description.user = user;
+    fair_use_.joined(id, job.count, user, text_bytes(description) + environment_bytes / total);
     const JobSpec spec = description.spec;
     const Recipe recipe = recipe_of(description.project, description.command);
     check(store_->insert(id, job.count, std::move(description), environment, at));
@@ -118,6 +133,9 @@ Result<void> Daemon::check_job(SubmittedJob& job, uid_t user) {
       return fail(ErrorCode::Usage,
                   fmt::format("its output needs a path of less than {} bytes", PATH_MAX));
     }
+  }
+  if (Result<void> checked = fair_use_.check_rank(spec, user); !checked) {
+    return checked;
   }
   if (Result<void> checked = check_warning(spec); !checked) {
     return checked;

@@ -31,6 +31,8 @@ struct Daemon::TimeSpans {
   AttemptCursor cursor;
   std::map<std::int64_t, std::string> texts;  // of projects and sweeps, as JSON
   std::vector<std::string> spans;
+  Privacy privacy;
+  uid_t viewer = 0;
   Reply reply;
 
   struct Span {
@@ -54,10 +56,12 @@ struct Daemon::TimeSpans {
       truncated = true;
       return;
     }
+    const bool sees = privacy.sees(viewer, span.user);
+    const auto text = [&](const std::string& json) { return sees ? json : R"("")"; };
     spans.push_back(fmt::format(
         R"({{"job":{},"attempt":{},"name":{},"project":{},"sweep":{},"user":{},"gpus":{},"from":{:.3f},"to":{},"state":"{}"}})",
-        span.job.value, span.attempt, quote(span.name), span.project, span.sweep, span.user,
-        device_list(span.devices), seconds(span.from),
+        span.job.value, span.attempt, text(quote(span.name)), text(span.project), text(span.sweep),
+        span.user, device_list(span.devices), seconds(span.from),
         span.to == kNever ? "null" : fmt::format("{:.3f}", seconds(span.to)), span.state));
   }
 };
@@ -76,6 +80,8 @@ void Daemon::timeline(Asked asked) {
   spans->from = *from;
   spans->to = *to;
   spans->limit = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostSpans));
+  spans->privacy = privacy_;
+  spans->viewer = user_of(asked.request.peer);
   spans->reply = std::move(asked.reply);
   // The present first: whatever does not fit, that is there.
   add_present_spans(*spans);

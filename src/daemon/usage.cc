@@ -37,6 +37,11 @@ void Daemon::usage(Asked asked) {
   const Result<std::int64_t> attempt =
       parse_integer(asked.request.parameter("attempt").value_or("0"), "attempt");
   const Result<JobRecord> record = store_->job(asked.job);
+  if (record && !privacy_.sees(user_of(asked.request.peer), record->description.user)) {
+    return answer(
+        std::move(asked.reply),
+        failed({ErrorCode::Refused, fmt::format("job {} is another user's", asked.job.value)}));
+  }
   if (!attempt || !record) {
     return answer(std::move(asked.reply), failed(attempt ? record.error() : attempt.error()));
   }

@@ -19,7 +19,7 @@ void Daemon::wait(Asked asked) {
   waiter.everything = words.empty();
   if (!waiter.everything) {
     JobQuery query;
-    query.filter = std::move(*filter);
+    query.filter = privacy_.narrowed(std::move(*filter), user_of(asked.request.peer));
     query.limit = 10'000;
     std::uint64_t found = 0;
     for (bool more = true; more;) {
@@ -82,6 +82,7 @@ void Daemon::read_log(Asked asked) {
     return answer(std::move(asked.reply), failed(record.error()));
   }
   if (!may_change(request.peer, record->description.user)) {
+    note_refusal(request.peer, "to read the output of jobs of others");
     return answer(std::move(asked.reply),
                   failed({ErrorCode::Refused, fmt::format("job {} is another user's", id.value)}));
   }

@@ -188,12 +188,14 @@ HttpResponse Daemon::begin_session(const HttpRequest& request) {
   }
   const std::optional<uid_t> user = sessions_.begin(*code, *token, now(), request.peer.process);
   if (!user) {
+    log_.write("somebody was refused a sign-in: the link was used, too old or another user's");
     return refusal(
         401, "this link has been used, is too old or is another user's: berth ui gives a new one");
   }
   if (const Result<void> saved = save_sessions(); !saved) {
     return failed(saved.error());
   }
+  log_.write("user {} has signed in to the web page", *user);
   return json(fmt::format(R"({{"version":1,"token":"{}","uid":{},"user":{}}})", *token, *user,
                           quote(user_name(*user))));
 }

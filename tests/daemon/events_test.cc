@@ -11,13 +11,16 @@ namespace berth {
 namespace {
 
 constexpr std::uint64_t kFirst = 1000;
+constexpr uid_t kUser = 7;
 
 class Events : public ::testing::Test {
  protected:
-  std::shared_ptr<Received> listen(const std::string& last = "", std::size_t most = 1'000'000) {
+  std::shared_ptr<Received> listen(const std::string& last = "", std::size_t most = 1'000'000,
+                                   std::size_t room = 1'000'000, EventHub::Listener listener = {}) {
     auto received = std::make_shared<Received>();
     received->most = most;
-    hub_.listen(std::make_unique<RecordingResponder>(received), last);
+    received->room = room;
+    hub_.listen(std::make_unique<RecordingResponder>(received), last, listener);
     return received;
   }
   void change(std::uint64_t job, const std::string& state) {
@@ -30,10 +33,11 @@ class Events : public ::testing::Test {
   }
 
   std::map<JobId, std::string> states_;
+  std::string hidden_;
   int described_ = 0;
   EventHub hub_{kFirst, [this](JobId job) {
                   ++described_;
-                  return states_[job];
+                  return EventHub::Described{states_[job], hidden_, kUser};
                 }};
 };
 
@@ -93,6 +97,29 @@ TEST_F(Events, WhoComesBackGetsWhatWasMissedAndThenTheRest) {
             (std::vector<SentEvent>{{kFirst + 1, "submitted", R"({"first":2,"count":3})"}}));
   change_now(2, "b");
   EXPECT_EQ(client->names(), "submitted job");
+}
+
+TEST_F(Events, WhoMissedMoreThanTheStreamHoldsReadsAnew) {
+  change_now(1, std::string(500, 'a'));
+  change_now(2, std::string(500, 'b'));
+  const std::string before = std::to_string(kFirst - 1);
+  EXPECT_EQ(listen(before, 1'000'000, 2000)->names(), "job job");
+  EXPECT_EQ(listen(before, 1'000'000, 1000)->names(), "reset");
+}
+
+TEST_F(Events, OthersAreToldWhatOthersMaySee) {
+  hidden_ = "hidden";
+  const auto owner = listen("", 100, 1000, {0, true});
+  const auto user = listen("", 100, 1000, {kUser, false});
+  const auto other = listen("", 100, 1000, {kUser + 1, false});
+  change_now(1, "secret");
+  EXPECT_EQ(owner->events.back().data, "secret");
+  EXPECT_EQ(user->events.back().data, "secret");
+  EXPECT_EQ(other->events.back().data, "hidden");
+  EXPECT_EQ(described_, 1);
+  const std::string before = std::to_string(kFirst - 1);
+  EXPECT_EQ(listen(before, 100, 1000, {kUser + 1, false})->events.back().data, "hidden");
+  EXPECT_EQ(listen(before, 100, 1000, {kUser, false})->events.back().data, "secret");
 }
 
 TEST_F(Events, AMissedJobIsToldOnceUnderItsNewestNumber) {

@@ -15,7 +15,7 @@ LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|\Z)
 UNITS = ("_bytes", "_seconds", "_ratio", "_watts", "_joules", "_celsius")
 FORBIDDEN = ("_mb", "_kb", "_gb", "_mib", "_ms", "_milliseconds", "_percent", "_minutes", "_w", "_c")
 COUNTS = {"berth_jobs", "berth_scheduler_paused", "berth_event_listeners", "berth_device_up",
-          "berth_device_leases"}
+          "berth_device_leases", "berth_connections", "berth_event_streams"}
 
 
 class Malformed(Exception):

@@ -20,6 +20,17 @@ export interface Status {
   version_text?: string;
   started?: number;
   jobs: Record<State, number>;
+  load?: Load; // not of older daemons
+}
+
+/// How the daemon itself does.
+export interface Load {
+  longest_turn_s: number;
+  longest_turn: string;
+  longest_turn_lately_s: number;
+  slow_turns: number;
+  memory_bytes: number;
+  users: { user: string; connections: number; most_connections: number }[];
 }
 
 /// Fields that were not asked for are left out.

@@ -2,14 +2,14 @@
 import { Fragment } from "preact";
 import { useEffect } from "preact/hooks";
 import { post } from "../api";
-import { clock, duration } from "../format";
+import { bytes, clock, duration, several } from "../format";
 import { now, status } from "../live";
 import { Action } from "../parts/basics";
 import { confirm } from "../parts/dialog";
 import { Choice } from "../parts/fields";
 import { toast, toastError } from "../parts/toast";
 import { choosePlacement, choosePolicy, kindOf, policies, readPolicies } from "../scheduler";
-import type { Status } from "../types";
+import type { Load, Status } from "../types";
 
 const placementWords: Record<string, string> = {
   pack: "Fills one device up before the next, so that wide jobs find free ones.",
@@ -78,7 +78,18 @@ function Policies({ told }: { told: Status }) {
   );
 }
 
+function milliseconds(seconds: number): string {
+  return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+}
+
+/// While a turn lasts nobody is served: where that was a second, it is worth a look.
+function turns(load: Load): string {
+  const slow = load.slow_turns > 0 ? `; ${several(load.slow_turns, "turn")} over a second (berth daemon log)` : "";
+  return `${milliseconds(load.longest_turn_lately_s)} in the last minute, ${milliseconds(load.longest_turn_s)} ever${slow}`;
+}
+
 function Facts({ told }: { told: Status }) {
+  const load = told.load;
   const facts: [string, string | undefined][] = [
     ["Version", told.version_text],
     ["Process", String(told.pid)],
@@ -87,6 +98,9 @@ function Facts({ told }: { told: Status }) {
     ["State folder", told.home],
     ["Listens on", told.listen || "its Unix socket alone"],
     ["Started", told.started && `${clock(told.started, now.value)}, ${duration(Math.floor(now.value - told.started))} ago`],
+    ["Memory", load && bytes(load.memory_bytes)],
+    ["Longest turn", load && turns(load)],
+    ["Connections", load?.users.map((user) => `${user.user} ${user.connections} of ${user.most_connections}`).join(", ")],
   ].map(([name, value]) => [name as string, value ? String(value) : undefined]);
   return (
     <dl class="facts">
