@@ -49,7 +49,10 @@ Result<void> Daemon::open_store() {
                               "ended (mv {2} ELSEWHERE)",
                               path, running, jobs));
     }
-    log_.write("there is no berth.db in {}: a new queue begins, with job 1", paths_.state);
+    if (exists(path + "-redo")) {
+      log_.write("there is no berth.db in {} any more: a new queue begins, with job 1",
+                 paths_.state);
+    }
   }
   Result<std::unique_ptr<Store>> store = Store::open(path);
   if (!store) {

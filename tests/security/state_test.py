@@ -80,8 +80,8 @@ class DeletedDatabase(StateCase):
         self.start_daemon()
         self.berth("submit", "--name", "before", "--hold", "true")
         self.remove_database()
-        self.eventually(lambda: os.path.exists(self.home + "/berth.db"))
-        self.assertIn("berth.db", self.log())
+        self.eventually(lambda: "the queue was written anew" in self.log())
+        self.assertTrue(os.path.exists(self.home + "/berth.db"))
 
     def test_one_that_was_put_in_its_place_is_kept(self):
         daemon = self.start_daemon()
