@@ -5,7 +5,7 @@ import resource
 import socket
 import unittest
 
-from http_case import NOBODY, HttpCase, connect_unix
+from http_case import NOBODY, HttpCase
 
 MOST_MEMORY = 300_000_000  # bytes, at the daemon's highest
 PATIENCE = 5  # seconds; an idle connection lives for a minute
@@ -48,11 +48,19 @@ class BudgetCase(HttpCase):
 
     def answered(self, connection):
         """Whether somebody else is served, soon."""
-        connection.timeout = PATIENCE
+        if connection.sock is None:
+            connection.connect()
+        connection.sock.settimeout(PATIENCE)
         reply = self.ask("GET", "/v1/status", connection=connection)
         connection.close()
         self.assertEqual(reply.status, 200)
         return reply.json()
+
+    def connect(self):
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(PATIENCE)
+        sock.connect(self.home + "/berth.sock")
+        return sock
 
     def stranger(self):
         return socket.create_connection(self.address(), timeout=PATIENCE)
@@ -98,11 +106,11 @@ class Strangers(BudgetCase):
 class Owner(BudgetCase):
     def test_its_own_idle_connections_do_not_keep_the_owner_out(self):
         for _ in range(2100):
-            self.hold(connect_unix(self.home + "/berth.sock"))
+            self.hold(self.connect())
         self.answered(self.unix())
 
     def test_unread_event_streams_have_a_bound(self):
-        self.unread_streams(lambda: connect_unix(self.home + "/berth.sock"))
+        self.unread_streams(self.connect)
 
     def unread_streams(self, connect):
         first = self.submit("true", held=True, labels={"long": "x" * 100_000})
@@ -116,7 +124,7 @@ class Owner(BudgetCase):
         self.assertLess(self.highest_memory(), MOST_MEMORY)
 
     def test_unsent_bodies_have_a_bound(self):
-        self.half_bodies(lambda: connect_unix(self.home + "/berth.sock"))
+        self.half_bodies(self.connect)
 
     def half_bodies(self, connect):
         head = b"POST /v1/jobs HTTP/1.1\r\nContent-Length: 60000000\r\n\r\n"
@@ -137,7 +145,7 @@ class Others(Owner):
         os.chmod(self.folder, 0o711)
         os.seteuid(NOBODY)
         try:
-            return connect_unix(self.home + "/berth.sock")
+            return self.connect()
         finally:
             os.seteuid(0)
 
