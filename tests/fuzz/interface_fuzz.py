@@ -18,6 +18,7 @@ import collections
 import json
 import os
 import re
+import resource
 import select
 import sys
 import time
@@ -144,9 +145,11 @@ class Fuzzer:
                 exchange = Exchange(sock, [request], [request.bytes()])
                 self.drive([exchange], patient=False)
         except OSError as error:
+            select.select([self.daemon.ended], [], [], 5)
             self.check_alive()
             raise Finding(f"GET {target}: {error}") from None
         if not exchange.answers:
+            select.select([self.daemon.ended], [], [], 5)  # a connection goes before its process does
             self.check_alive()
             raise Finding(f"GET {target} got no answer")
         answer = exchange.answers[0]
@@ -349,7 +352,7 @@ class Fuzzer:
             try:
                 self.step(number)
             except Finding as finding:
-                kind = re.sub(r"\d+", "N", str(finding))[:200]
+                kind = re.sub(r"\d+", "N", str(finding).split(" in the answer ")[0])[:200]
                 if kind not in findings:
                     self.report(number, finding)
                 findings.setdefault(kind, number)
@@ -417,6 +420,7 @@ def main():
     parser.add_argument("--artifacts", default="", help="where files of findings go: a prefix")
     parser.add_argument("--replay", help="a file of a finding")
     options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     adopt_orphans()
     fuzzer = Fuzzer(options)
     try:
