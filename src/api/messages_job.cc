@@ -384,7 +384,7 @@ Result<void> read_description(const Json& json, JobDescription& job, std::size_t
   reader.pairs("labels", job.labels);
   reader.pairs("parameters", job.parameters);
   std::int64_t index = -1;
-  reader.number("array_index", index, 0, 1'000'000'000);
+  reader.number("array_index", index, 0, kMostArrayIndex);
   if (index >= 0) {
     job.array_index = static_cast<std::uint32_t>(index);
   }
@@ -424,6 +424,9 @@ Result<void> read_submitted(const Json& json, SubmittedJob& job, std::size_t pos
   reader.number("array", job.count, 1, kMostInArray);
   if (job.count != 1 && !job.description.array_index) {
     job.description.array_index = 0;
+  }
+  if (job.description.array_index.value_or(0) + std::int64_t{job.count} - 1 > kMostArrayIndex) {
+    reader.wrong("array", fmt::format("so short that its indices end at {}", kMostArrayIndex));
   }
   std::vector<std::string> words;
   reader.texts("follows", words);

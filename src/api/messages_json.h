@@ -11,6 +11,9 @@ namespace berth {
 
 using Json = nlohmann::ordered_json;
 
+/// Of the last job of an array, too.
+inline constexpr std::int64_t kMostArrayIndex = 1'000'000'000;
+
 /// What a user typed need not be UTF-8; JSON must be.
 std::string text_of(const Json& json);
 /// An object, or an error.

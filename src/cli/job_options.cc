@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include "cli/memory_options.h"
 #include "spec/job_line.h"
@@ -313,7 +314,8 @@ Result<void> JobOptions::apply_array(SubmittedJob& job) const {
     return Failure(first ? last.error() : first.error());
   }
   const std::int64_t count = dash == array_.npos ? *last : *last - *first + 1;
-  if (*first < 0 || count < 1 || count > kMostInArray) {
+  if (*first < 0 || count < 1 || count > kMostInArray ||
+      *last > std::numeric_limits<std::int32_t>::max()) {
     return fail(ErrorCode::Usage, "--array is N, or FIRST-LAST from 0 on");
   }
   job.count = static_cast<std::uint32_t>(count);
