@@ -8,15 +8,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
 namespace berth {
 namespace {
 
-/// Without opening what is there: the descriptor can be asked what it is, and nothing else.
+/// Without opening what is there: the descriptor can be asked what it is, and nothing else. Nor is
+/// a mount entered: another user's program may stand behind it, and never answer.
 Fd find_below(int folder, const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
   return Fd(static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how)));
 }
 
@@ -24,11 +26,12 @@ Failure not_plain(const std::string& path) {
   return fail(ErrorCode::Refused, fmt::format("{} is not a plain file", path));
 }
 
-/// ELOOP is the kernel's word for a link in the way, EXDEV for a path that leads out.
+/// ELOOP is the kernel's word for a link in the way, EXDEV for a path that leads out or into a
+/// mount.
 Failure not_found(const std::string& path, int error) {
   if (error == ELOOP || error == EXDEV) {
     return fail(ErrorCode::Refused,
-                fmt::format("{} leads through a link, or out of its folder", path));
+                fmt::format("{} leads through a link or a mount, or out of its folder", path));
   }
   Failure failure = fail_errno(path, error);
   failure.value().code = error == ENOENT ? ErrorCode::NotFound : ErrorCode::Io;
@@ -65,6 +68,27 @@ Result<Fd> open_folder_below(int folder, const std::string& path) {
     return not_found(path, errno);
   }
   return opened;
+}
+
+Result<Fd> make_folder_below(int folder, const std::string& name, uid_t owner) {
+  const bool made = ::mkdirat(folder, name.c_str(), 0700) == 0;
+  if (!made && errno != EEXIST) {
+    return fail_errno(fmt::format("cannot make {}", name), errno);
+  }
+  Fd found = find_below(folder, name, O_DIRECTORY);
+  struct stat info {};
+  if (!found || ::fstat(found.get(), &info) != 0) {
+    return not_found(name, errno);
+  }
+  // What is this process's own it has made: now, or before it died and could give it away.
+  if (info.st_uid == ::geteuid() && owner != info.st_uid &&
+      ::fchownat(found.get(), "", owner, static_cast<gid_t>(-1), AT_EMPTY_PATH) == 0) {
+    info.st_uid = owner;
+  }
+  if (info.st_uid != owner) {
+    return fail(ErrorCode::Refused, fmt::format("{} is not a folder of user {}", name, owner));
+  }
+  return found;
 }
 
 Result<void> remove_below(int folder, const std::string& path) {

@@ -267,18 +267,12 @@ HttpResponse Daemon::forget(const HttpRequest& request) {
   if (!forgotten) {
     return failed(forgotten.error());
   }
-  // Files that a user named are the user's; only berth's own go.
-  const std::string own = paths_.state + "/logs/";
-  std::erase_if(forgotten->logs, [&](const std::string& log) { return !log.starts_with(own); });
-  after_commit(
-      [this, logs = std::move(forgotten->logs), attempts = std::move(forgotten->attempts)] {
-        for (const std::string& log : logs) {
-          ::unlink(log.c_str());
-        }
-        for (const UsageBook::Attempt& attempt : attempts) {
-          usage_.remove(attempt);
-        }
-      });
+  after_commit([this, attempts = std::move(forgotten->attempts)] {
+    log_folder_.remove(attempts);
+    for (const ForgottenAttempt& each : attempts) {
+      usage_.remove({each.job, each.attempt});
+    }
+  });
   if (!forgotten->jobs.empty()) {
     events_->announce("forgotten", fmt::format(R"({{"count":{}}})", forgotten->jobs.size()));
   }

@@ -210,8 +210,7 @@ void Daemon::record(const StartJob& action, Time at) {
   const JobDescription& description = job->description;
   attempt.stdout_path =
       description.output.empty()
-          ? fmt::format("{}/{}.{}.log", log_folder(paths_.state + "/logs", description.user),
-                        action.job.value, action.attempt)
+          ? log_folder_.path_for(description.user, action.job, action.attempt)
           : output_path(description.output, job->id, description);
   attempt.stderr_path = output_path(description.error, job->id, description);
   Active& active = active_[action.job];

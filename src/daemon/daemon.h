@@ -26,6 +26,7 @@
 #include "daemon/fair_use.h"
 #include "daemon/history.h"
 #include "daemon/kept_answer.h"
+#include "daemon/log_folder.h"
 #include "daemon/log_reader.h"
 #include "daemon/privacy.h"
 #include "daemon/sessions.h"
@@ -341,6 +342,7 @@ class Daemon {
   Owners owners_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<EventHub> events_;
+  LogFolder log_folder_;
   LogReader logs_;
   History history_;
   Learner learner_;

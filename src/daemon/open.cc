@@ -117,6 +117,7 @@ Result<void> Daemon::open(const DaemonOptions& options) {
   }
   lock_ = std::move(*lock);
   log_.open(paths_.state + "/daemon.log");
+  log_folder_ = LogFolder(paths_.state + "/logs");
   usage_.open(paths_.state + "/usage");
   // The launcher is forked while this process is small and has one thread.
   ShimRunner::Options runner_options;

@@ -1,8 +1,6 @@
 #include "daemon/output_path.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
 
@@ -37,17 +35,6 @@ std::string output_path(const std::string& pattern, JobId id, const JobDescripti
     }
   }
   return path.empty() || path[0] == '/' ? path : job.directory + "/" + path;
-}
-
-std::string log_folder(const std::string& logs, uid_t user) {
-  if (user == ::getuid()) {
-    return logs;
-  }
-  std::string own = fmt::format("{}/{}", logs, user);
-  if (::mkdir(own.c_str(), 0700) == 0) {
-    (void)::chown(own.c_str(), user, static_cast<gid_t>(-1));
-  }
-  return own;
 }
 
 std::string describe_start_error(int error, StartStep step) {

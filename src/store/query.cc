@@ -373,7 +373,7 @@ Result<Forgotten> Reader::find_forgettable(const ForgetQuery& query) {
     states += fmt::format(" AND +state IN ({})", phase_list(query.phases));
   }
   Result<Statement> ids = database_->prepare(fmt::format(
-      "SELECT id FROM jobs WHERE ended IS NOT NULL AND ended < ?1 AND {} ORDER BY ended, id "
+      "SELECT id, user FROM jobs WHERE ended IS NOT NULL AND ended < ?1 AND {} ORDER BY ended, id "
       "LIMIT ?2",
       states));
   if (!ids) {
@@ -391,17 +391,12 @@ Result<Forgotten> Reader::find_forgettable(const ForgetQuery& query) {
     }
     const JobId id{static_cast<std::uint64_t>(ids->integer(0))};
     forgotten.jobs.push_back(id);
-    Result<std::vector<StoredAttempt>> all = attempts(id);
+    const Result<std::vector<StoredAttempt>> all = attempts(id);
     if (!all) {
       return Failure(all.error());
     }
-    for (StoredAttempt& attempt : *all) {
-      forgotten.attempts.emplace_back(id, attempt.attempt);
-      for (std::string* path : {&attempt.stdout_path, &attempt.stderr_path}) {
-        if (!path->empty()) {
-          forgotten.logs.push_back(std::move(*path));
-        }
-      }
+    for (const StoredAttempt& attempt : *all) {
+      forgotten.attempts.push_back({id, attempt.attempt, static_cast<uid_t>(ids->integer(1))});
     }
   }
 }

@@ -116,10 +116,16 @@ struct ForgetQuery {
   std::size_t limit = 1000;      // at once, the oldest first, so that nobody waits long
 };
 
+struct ForgottenAttempt {
+  JobId job;
+  std::uint16_t attempt = 0;
+  uid_t user = 0;  // whose job it was
+  bool operator==(const ForgottenAttempt&) const = default;
+};
+
 struct Forgotten {
   std::vector<JobId> jobs;
-  std::vector<std::string> logs;  // files that belonged to them; the caller removes them
-  std::vector<std::pair<JobId, std::uint16_t>> attempts;
+  std::vector<ForgottenAttempt> attempts;  // of them; the caller removes their files
 };
 
 }  // namespace berth

@@ -46,6 +46,26 @@ TEST_F(ForeignFile, OpensFoldersThroughNoLink) {
   EXPECT_FALSE(open_folder_below(in_.get(), "plain"));
 }
 
+TEST_F(ForeignFile, MakesAFolderForOneUserThroughNoLink) {
+  EXPECT_TRUE(make_folder_below(in_.get(), "mine", ::geteuid()));
+  EXPECT_TRUE(make_folder_below(in_.get(), "mine", ::geteuid()));  // there already
+  std::filesystem::create_symlink("../out", folder_ + "/in/theirs");
+  EXPECT_FALSE(make_folder_below(in_.get(), "theirs", ::geteuid()));
+  EXPECT_FALSE(make_folder_below(in_.get(), "plain", ::geteuid()));
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can give a folder away";
+  }
+  ASSERT_TRUE(make_folder_below(in_.get(), "theirs_now", 65534));
+  struct stat info {};
+  ASSERT_EQ(::stat((folder_ + "/in/theirs_now").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, 65534U);
+  EXPECT_EQ(info.st_mode & 0777, 0700U);
+  EXPECT_FALSE(make_folder_below(in_.get(), "theirs_now", 12345));
+  ASSERT_TRUE(make_folder_below(in_.get(), "mine", 65534));  // never given away before
+  ASSERT_EQ(::stat((folder_ + "/in/mine").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, 65534U);
+}
+
 TEST_F(ForeignFile, RemovesTheNameAndNeverWhatItLeadsTo) {
   EXPECT_FALSE(remove_below(in_.get(), "way/secret"));
   EXPECT_FALSE(remove_below(in_.get(), "../out/secret"));

@@ -302,7 +302,7 @@ TEST_F(StoreTest, CountsFollowEveryMove) {
   }
 }
 
-TEST_F(StoreTest, ForgettingTellsTheLogsAndCleansUp) {
+TEST_F(StoreTest, ForgettingTellsTheAttemptsAndCleansUp) {
   open();
   for (std::int64_t i = 1; i <= 4; ++i) {
     JobDescription job = job_named("x");
@@ -325,7 +325,9 @@ TEST_F(StoreTest, ForgettingTellsTheLogsAndCleansUp) {
   EXPECT_TRUE(none.jobs.empty());
   const Forgotten one = *store_->forget({kNever, {JobPhase::Succeeded}, 1});
   EXPECT_EQ(one.jobs, std::vector{JobId{3}});
-  EXPECT_EQ(one.logs, (std::vector{"/logs/3"s, "/logs/3.2"s, "/logs/3.e"s}));
+  const uid_t user = job_named("x").user;
+  EXPECT_EQ(one.attempts, (std::vector{ForgottenAttempt{JobId{3}, 1, user},
+                                       ForgottenAttempt{JobId{3}, 2, user}}));
   const Forgotten rest = *store_->forget({kNever, {}, 100});
   EXPECT_EQ(rest.jobs, (std::vector{JobId{2}, JobId{1}}));
   ASSERT_TRUE(store_->commit());
