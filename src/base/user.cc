@@ -22,7 +22,7 @@ Result<UserIdentity> find_user(uid_t user) {
                       : fail(ErrorCode::NotFound,
                              fmt::format("there is no user {} on this machine", user));
   }
-  UserIdentity identity{user, entry.pw_gid, {}};
+  UserIdentity identity{user, entry.pw_gid, {}, entry.pw_name, entry.pw_dir};
   int count = 64;
   identity.groups.resize(static_cast<std::size_t>(count));
   while (::getgrouplist(entry.pw_name, entry.pw_gid, identity.groups.data(), &count) < 0) {

@@ -15,6 +15,8 @@ struct UserIdentity {
   uid_t user = 0;
   gid_t group = 0;
   std::vector<gid_t> groups;
+  std::string name;
+  std::string home;
 };
 
 /// Asks the user database, which may be a slow server: not for the daemon's loop.

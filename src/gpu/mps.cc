@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
@@ -28,23 +27,14 @@ constexpr auto kStartPatience = seconds(30);
 constexpr auto kAskAgain = milliseconds(250);
 constexpr auto kCommandPatience = seconds(10);
 constexpr auto kQuitPatience = seconds(5);
+/// With another user's, when this process ends: whoever comes next takes over what is left.
+constexpr auto kForeignPatience = seconds(1);
 constexpr auto kFirstBackoff = milliseconds(100);
 constexpr auto kLongestBackoff = seconds(30);
 /// So often in a row, and nobody waits for it any longer.
 constexpr int kMostFailures = 5;
 /// One that lived so long did not fail to start.
 constexpr auto kHealthy = seconds(10);
-
-constexpr std::uint32_t kNews = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR;
-
-/// FNV-1a: folders are found again by it, so it must not change from one process to the next.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
-}
 
 bool has_ended(const MpsProcess& process) {
   pollfd ended{process.fd.get(), POLLIN, 0};
@@ -67,6 +57,7 @@ Mps::Mps(Owner owner)
   BERTH_CHECK(epoll_ && folders_ && timer_);
   watch(folders_.get());
   watch(timer_.get());
+  watch(users_.event_fd());
 }
 
 void Mps::watch(int fd) const {
@@ -88,30 +79,12 @@ Result<void> Mps::check_available() {
 }
 
 MpsPlace Mps::place_for(const DeviceInfo& device, uid_t user) const {
-  const std::string key = fmt::format("{}\n{}", owner_.identity, lock_key(device));
-  return {fmt::format("{}/{:016x}", mps_root(user), hash_of(key)), device.visible, user,
-          owner_.mark};
+  return {mps_folder(user, owner_.identity, lock_key(device)), device.visible, user, owner_.mark,
+          std::nullopt};
 }
 
 EnvironmentChanges Mps::environment(const DeviceInfo& device, const Needs& needs) const {
-  const MpsPlace place = place_for(device, needs.mps - mps_of(0));
-  const std::int64_t limit = needs.memory.count / mebibytes(1).count;
-  EnvironmentChanges changes = {
-      {"CUDA_MPS_PIPE_DIRECTORY", place.pipe()},
-      {"CUDA_MPS_LOG_DIRECTORY", place.log()},
-      {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
-       needs.thread_percentage > 0 ? std::optional(std::to_string(needs.thread_percentage))
-                                   : std::nullopt},
-      // By the device's place among those that the job sees: it sees one.
-      {"CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
-       limit > 0 ? std::optional(fmt::format("0={}M", limit)) : std::nullopt}};
-  // Clients see what the control daemon sees, and count that anew: the one device there is is 0.
-  // Only UUIDs mean the same everywhere. A simulated device has no MPS server that could count.
-  if (device.family == DeviceFamily::Trusted && !device.visible.starts_with("GPU-") &&
-      !device.visible.starts_with("MIG-")) {
-    changes.emplace_back("CUDA_VISIBLE_DEVICES", "0");
-  }
-  return changes;
+  return mps_environment(place_for(device, needs.mps - mps_of(0)), device, needs);
 }
 
 // --- who uses what
@@ -196,31 +169,31 @@ void Mps::take_over(std::span<const DeviceInfo> devices) {
   for (const uid_t user : mps_users()) {
     for (const DeviceInfo& device : devices) {
       MpsPlace place = place_for(device, user);
-      struct stat info {};
-      if (controls_.contains(place.folder) || ::lstat(place.folder.c_str(), &info) != 0) {
+      if (controls_.contains(place.folder) || !place_exists(place)) {
         continue;
       }
       Control& control = controls_[place.folder];
       control.place = std::move(place);
       control.device = device.spec.name;
-      if (std::optional<MpsProcess> left = find_control(control.place)) {
-        adopt(control, std::move(*left));
-      } else {
-        control.quit_first = true;
-      }
+      control.unknown = true;
     }
   }
   settle();
 }
 
 void Mps::finish() {
-  const Clock::time_point deadline = Clock::now() + kQuitPatience + kCommandPatience;
+  const Clock::time_point begun = Clock::now();
   settle();
   const auto busy = [&] {
-    return std::any_of(controls_.begin(), controls_.end(),
-                       [](const auto& entry) { return entry.second.jobs.empty(); });
+    return std::any_of(controls_.begin(), controls_.end(), [&](const auto& entry) {
+      const Control& control = entry.second;
+      const Clock::duration patience = control.place.user == ::geteuid()
+                                           ? Clock::duration(kQuitPatience + kCommandPatience)
+                                           : Clock::duration(kForeignPatience);
+      return control.jobs.empty() && Clock::now() - begun < patience;
+    });
   };
-  while (busy() && Clock::now() < deadline) {
+  while (busy()) {
     pollfd ready{epoll_.get(), POLLIN, 0};
     (void)::poll(&ready, 1, static_cast<int>(milliseconds(kAskAgain).count()));
     look();
@@ -242,21 +215,12 @@ void Mps::adopt(Control& control, MpsProcess process) {
   control.removed = false;
   control.ask_again = true;
   enter(control, State::Starting);
-  (void)::inotify_add_watch(folders_.get(), control.place.pipe().c_str(), kNews);
+  watch_pipe(control.place, folders_.get());
   control.wake = Clock::now() + kAskAgain;
 }
 
-void Mps::start(Control& control) {
-  if (std::optional<MpsProcess> there = find_control(control.place)) {
-    adopt(control, std::move(*there));
-    return advance(control);
-  }
-  control.removed = false;
-  ask(control, Asked::ToMakePlace);
-}
-
 void Mps::start_in_place(Control& control) {
-  (void)::inotify_add_watch(folders_.get(), control.place.pipe().c_str(), kNews);
+  watch_pipe(control.place, folders_.get());
   Result<MpsProcess> started = start_control(program_, control.place);
   if (!started) {
     return tell_failure(control, started.error().message);
@@ -267,10 +231,12 @@ void Mps::start_in_place(Control& control) {
   control.wake = Clock::now() + kAskAgain;
 }
 
-Result<MpsCommand> Mps::command_for(const Control& control, Asked what) const {
+Result<MpsProcess> Mps::command_for(const Control& control, Asked what) const {
   switch (what) {
     case Asked::ToMakePlace:
       return make_place(control.place);
+    case Asked::WhoIsThere:
+      return look_in_place(control.place);
     case Asked::WhetherReady:
     case Asked::WhetherUsed:
       return tell_control(program_, control.place, "get_server_list");
@@ -283,7 +249,7 @@ Result<MpsCommand> Mps::command_for(const Control& control, Asked what) const {
 }
 
 void Mps::ask(Control& control, Asked what) {
-  Result<MpsCommand> command = command_for(control, what);
+  Result<MpsProcess> command = command_for(control, what);
   if (!command) {
     if (what == Asked::ToMakePlace) {
       return tell_failure(control, command.error().message);
@@ -291,7 +257,7 @@ void Mps::ask(Control& control, Asked what) {
     control.wake = std::min(control.wake, Clock::now() + kAskAgain);
     return;
   }
-  watch(command->process.fd.get());
+  watch(command->fd.get());
   control.command = std::move(*command);
   control.asked = what;
   control.command_deadline = Clock::now() + kCommandPatience;
@@ -314,22 +280,50 @@ void Mps::tell_failure(Control& control, const std::string& why) {
   }
 }
 
+/// False while it is not known what a process of that user must be; an event will tell.
+bool Mps::know_user(Control& control) {
+  MpsPlace& place = control.place;
+  if (place.user == ::geteuid() || place.identity) {
+    return true;
+  }
+  if (control.wake != Clock::time_point::max()) {
+    return false;  // it was asked in vain a moment ago
+  }
+  std::optional<Result<UserIdentity>> found = users_.find(place.user);
+  if (found && *found) {
+    place.identity = std::move(**found);
+  } else if (found) {
+    control.removed = control.jobs.empty();  // what is left of nobody is nobody's to remove
+    tell_failure(control, found->error().message);
+  }
+  return place.identity.has_value();
+}
+
+void Mps::advance_down(Control& control) {
+  if (!know_user(control)) {
+    return;
+  }
+  if (control.unknown) {
+    ask(control, Asked::WhoIsThere);
+  } else if (std::exchange(control.quit_first, false)) {
+    ask(control, Asked::ToQuit);
+  } else if (control.jobs.empty()) {
+    if (!std::exchange(control.removed, true)) {
+      ask(control, Asked::ToRemovePlace);
+    }
+  } else if (control.wake == Clock::time_point::max()) {
+    control.removed = false;
+    ask(control, Asked::ToMakePlace);
+  }
+}
+
 void Mps::advance(Control& control) {
   if (control.command) {
     return;  // one thing after the other
   }
   switch (control.state) {
     case State::Down:
-      if (std::exchange(control.quit_first, false)) {
-        ask(control, Asked::ToQuit);
-      } else if (control.jobs.empty()) {
-        if (!std::exchange(control.removed, true)) {
-          ask(control, Asked::ToRemovePlace);
-        }
-      } else if (control.wake == Clock::time_point::max()) {
-        start(control);
-      }
-      return;
+      return advance_down(control);
     case State::Starting:
       if (control.jobs.empty()) {
         enter(control, State::Quitting);
@@ -356,20 +350,22 @@ void Mps::advance(Control& control) {
 void Mps::process_gone(Control& control) {
   const State state = control.state;
   const bool healthy = state == State::Ready && Clock::now() - control.since > kHealthy;
+  Gone gone{state == State::Ready, last_words(*control.process)};
   control.process.reset();
   control.failures = healthy ? 0 : control.failures;
-  if (state == State::Quitting || control.jobs.empty()) {
-    enter(control, State::Down);
-    return;
+  enter(control, State::Down);
+  if (state != State::Quitting && !control.jobs.empty()) {
+    // One that was there already may have kept it from starting, and perhaps answered for it.
+    control.unknown = true;
+    control.gone = std::move(gone);
   }
-  // One that was there already has kept it from starting, and has perhaps answered for it.
-  if (std::optional<MpsProcess> there = find_control(control.place)) {
-    return adopt(control, std::move(*there));
-  }
-  const std::string why = last_words(control.place);
+}
+
+/// Nobody is in its place.
+void Mps::settle_gone(Control& control, const Gone& gone) {
   // Those of old drivers do not say who they are.
-  control.quit_first = why.find("already running") != why.npos;
-  if (state == State::Ready && !control.quit_first) {
+  control.quit_first = gone.why.find("already running") != gone.why.npos;
+  if (gone.was_ready && !control.quit_first) {
     control.used = true;  // a server of its may still be there, and its successor does not know
     events_.push_back({MpsEvent::Kind::Died,
                        {control.jobs.begin(), control.jobs.end()},
@@ -377,20 +373,34 @@ void Mps::process_gone(Control& control) {
                                    "starting it again",
                                    control.device)});
   }
-  tell_failure(control, why);
+  tell_failure(control, gone.why);
 }
 
 void Mps::command_done(Control& control) {
-  const MpsCommand command = std::move(*std::exchange(control.command, std::nullopt));
+  const MpsProcess command = std::move(*std::exchange(control.command, std::nullopt));
   const auto servers = server_list(command);
   switch (control.asked) {
     case Asked::ToMakePlace:
       if (const Result<std::string> made = output_of(command); !made) {
         tell_failure(control, made.error().message);
+      } else if (auto there = found_control(command, control.place)) {
+        adopt(control, std::move(*there));
       } else if (!control.jobs.empty()) {
         start_in_place(control);
       }
       return;
+    case Asked::WhoIsThere: {
+      control.unknown = false;
+      const std::optional<Gone> gone = std::exchange(control.gone, std::nullopt);
+      if (auto there = found_control(command, control.place)) {
+        adopt(control, std::move(*there));
+      } else if (gone) {
+        settle_gone(control, *gone);
+      } else {
+        control.quit_first = true;
+      }
+      return;
+    }
     case Asked::WhetherReady:
       if (servers && control.state == State::Starting) {
         enter(control, State::Ready);
@@ -423,7 +433,7 @@ void Mps::command_done(Control& control) {
 
 void Mps::on_time(Control& control, Clock::time_point now) {
   if (control.command && now >= control.command_deadline) {
-    signal_control(control.command->process, SIGKILL);
+    signal_control(*control.command, SIGKILL);
     control.command_deadline = Clock::time_point::max();
   }
   if (now < control.wake) {
@@ -450,8 +460,9 @@ void Mps::look() {
   }
   std::uint64_t expired = 0;
   (void)!::read(timer_.get(), &expired, sizeof expired);
+  users_.clear_event();
   for (auto& [folder, control] : controls_) {
-    if (control.command && has_ended(control.command->process)) {
+    if (control.command && has_ended(*control.command)) {
       command_done(control);
     }
     if (control.process && has_ended(*control.process)) {

@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/user_lookup.h"
 #include "core/needs.h"
 #include "gpu/devices.h"
 #include "gpu/job_environment.h"
@@ -75,7 +76,8 @@ class Mps {
   void settle();
   /// What an earlier process of this owner has left for these devices and nobody uses now, too.
   void take_over(std::span<const DeviceInfo> devices);
-  /// settle(), and waits until they are gone.
+  /// settle(), and waits until they are gone; but not long for those of another user, who can make
+  /// it wait.
   void finish();
 
   int event_fd() const { return epoll_.get(); }
@@ -87,7 +89,12 @@ class Mps {
  private:
   using Clock = std::chrono::steady_clock;
   enum class State { Down, Starting, Ready, Quitting };
-  enum class Asked { ToMakePlace, WhetherReady, WhetherUsed, ToQuit, ToRemovePlace };
+  enum class Asked { ToMakePlace, WhoIsThere, WhetherReady, WhetherUsed, ToQuit, ToRemovePlace };
+  /// How a control daemon ended under its jobs.
+  struct Gone {
+    bool was_ready = false;
+    std::string why;
+  };
 
   struct Control {
     MpsPlace place;
@@ -101,12 +108,14 @@ class Mps {
     std::set<JobId> jobs;
     std::set<JobId> waiting;  // those of them that have not been told that it is ready
     Asked asked = Asked::ToMakePlace;
-    std::optional<MpsCommand> command;
+    std::optional<MpsProcess> command;
     Clock::time_point command_deadline{};
     bool ask_again = false;        // something has changed since it was asked
     std::optional<JobId> suspect;  // it is to be asked whether this job uses MPS
     bool used = false;             // there has been a server, or nobody can tell any more
     bool told = false;             // that there was none
+    bool unknown = false;          // who is in its place, if anybody
+    std::optional<Gone> gone;      // likewise, because the one that was is not
     bool quit_first = false;       // somebody may be in its place of whom we know nothing
     bool removed = false;          // its place
   };
@@ -115,16 +124,18 @@ class Mps {
   Control* control_of(JobId job);
   void enter(Control& control, State state);
   void watch(int fd) const;
-  void start(Control& control);
   void start_in_place(Control& control);
-  Result<MpsCommand> command_for(const Control& control, Asked what) const;
+  Result<MpsProcess> command_for(const Control& control, Asked what) const;
   void adopt(Control& control, MpsProcess process);
   void ask(Control& control, Asked what);
   void tell_failure(Control& control, const std::string& why);
   void suspect(Control& control, JobId job);
   /// Whatever is next for it.
   void advance(Control& control);
+  void advance_down(Control& control);
+  bool know_user(Control& control);
   void process_gone(Control& control);
+  void settle_gone(Control& control, const Gone& gone);
   void command_done(Control& control);
   void on_time(Control& control, Clock::time_point now);
   void look();
@@ -132,6 +143,7 @@ class Mps {
 
   Owner owner_;
   std::string program_;  // empty: not found yet
+  UserLookup users_;
   Fd epoll_;
   Fd folders_;  // inotify: something new in a place where a control daemon starts
   Fd timer_;

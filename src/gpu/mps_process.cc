@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
 #include <linux/close_range.h>
-#include <pwd.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,7 +13,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 
 #include "gpu/proc_stat.h"
 
@@ -23,16 +20,27 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kProgram = "nvidia-cuda-mps-control";
-constexpr std::string_view kRootStart = "berth-mps-";
-/// The control daemon's own, in its pipe directory.
-constexpr std::string_view kPidFile = "nvidia-cuda-mps-control.pid";
 constexpr std::string_view kExit = "exit=";
+constexpr std::size_t kMostOutput = std::size_t{1} << 20;
+
+/// Prints the process id of the control daemon in the pipe directory $0, if there is one: the
+/// number in its file may be another's by now, so that process must be of that name and in that
+/// place. Whoever can change the file is the user whose process this is.
+constexpr std::string_view kWhoIsThere = R"({
+  pid=$(head -c 20 "$0/nvidia-cuda-mps-control.pid")
+  case "$pid" in
+    "" | *[!0-9]*) ;;
+    *) if tr '\0' '\n' <"/proc/$pid/environ" | grep -qxF "CUDA_MPS_PIPE_DIRECTORY=$0" &&
+          tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qF nvidia-cuda-mps-control
+       then echo "$pid"; fi ;;
+  esac
+} 2>/dev/null)";
 
 /// A shell script with its arguments, as one user's process.
 struct Script {
   std::string text;
   std::vector<std::string> arguments;  // $0, $1, …
-  int output = -1;                     // -1: nowhere
+  std::string program;                 // what it runs, besides what every system has; or empty
 };
 
 /// The library of Debian 12 declares these for C alone.
@@ -41,38 +49,8 @@ bool signal_pid(const Fd& process, int signal) {
   return ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0;
 }
 
-/// What a process needs to be another user's.
-struct Identity {
-  bool change = false;
-  uid_t user = 0;
-  gid_t group = 0;
-  std::vector<gid_t> groups;
-};
-
-Result<Identity> identity_of(uid_t user) {
-  Identity identity;
-  if (user == ::geteuid()) {
-    return identity;
-  }
-  const passwd* entry = ::getpwuid(user);
-  if (entry == nullptr) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no user {} to start MPS for", user));
-  }
-  identity = {true, user, entry->pw_gid, {}};
-  int count = 64;
-  identity.groups.resize(static_cast<std::size_t>(count));
-  while (::getgrouplist(entry->pw_name, entry->pw_gid, identity.groups.data(), &count) < 0) {
-    identity.groups.resize(static_cast<std::size_t>(count));
-  }
-  identity.groups.resize(static_cast<std::size_t>(count));
-  return identity;
-}
-
-/// This process's, with what a control daemon and its commands must find there.
-std::vector<std::string> environment_of(const MpsPlace& place) {
-  const std::vector<std::string> own = {
-      "CUDA_VISIBLE_DEVICES=" + place.visible, "CUDA_DEVICE_ORDER=PCI_BUS_ID",
-      "CUDA_MPS_PIPE_DIRECTORY=" + place.pipe(), "CUDA_MPS_LOG_DIRECTORY=" + place.log()};
+/// What this process's own user finds in its environment anyway.
+std::vector<std::string> own_environment() {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
@@ -84,7 +62,26 @@ std::vector<std::string> environment_of(const MpsPlace& place) {
       environment.emplace_back(text);
     }
   }
-  environment.insert(environment.end(), own.begin(), own.end());
+  return environment;
+}
+
+/// Another user's process learns nothing from this one's. Programs that come with the control
+/// daemon are beside it.
+std::vector<std::string> plain_environment(const UserIdentity& user, const std::string& program) {
+  return {fmt::format("PATH={}{}/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+                      program.substr(0, program.rfind('/') + 1), program.empty() ? "" : ":"),
+          "HOME=" + user.home, "USER=" + user.name, "LOGNAME=" + user.name, "LANG=C.UTF-8"};
+}
+
+/// With what a control daemon and its commands must find there.
+std::vector<std::string> environment_of(const MpsPlace& place, const std::string& program) {
+  std::vector<std::string> environment =
+      place.identity ? plain_environment(*place.identity, program) : own_environment();
+  for (std::string& own : std::vector<std::string>{
+           "CUDA_VISIBLE_DEVICES=" + place.visible, "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+           "CUDA_MPS_PIPE_DIRECTORY=" + place.pipe(), "CUDA_MPS_LOG_DIRECTORY=" + place.log()}) {
+    environment.push_back(std::move(own));
+  }
   if (!place.mark.empty()) {
     environment.push_back(place.mark);
     environment.emplace_back("BERTH_JOB_ID=");  // of no job
@@ -102,7 +99,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 /// In the child of a process that may have threads: system calls only.
-[[noreturn]] void become(const Identity& identity, int null, int output, char* const* arguments,
+[[noreturn]] void become(const UserIdentity* identity, int null, int output, char* const* arguments,
                          char* const* environment) {
   ::setsid();
   ::signal(SIGPIPE, SIG_DFL);
@@ -110,15 +107,15 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::dup2(null, 0);
-  ::dup2(output >= 0 ? output : null, 1);
-  ::dup2(output >= 0 ? output : null, 2);
+  ::dup2(output, 1);
+  ::dup2(output, 2);
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   constexpr int kCannot = 126;
   // The library's own would tell the other threads, of which the child has none.
-  if (identity.change &&
-      (::syscall(SYS_setgroups, identity.groups.size(), identity.groups.data()) != 0 ||
-       ::syscall(SYS_setresgid, identity.group, identity.group, identity.group) != 0 ||
-       ::syscall(SYS_setresuid, identity.user, identity.user, identity.user) != 0)) {
+  if (identity != nullptr &&
+      (::syscall(SYS_setgroups, identity->groups.size(), identity->groups.data()) != 0 ||
+       ::syscall(SYS_setresgid, identity->group, identity->group, identity->group) != 0 ||
+       ::syscall(SYS_setresuid, identity->user, identity->user, identity->user) != 0)) {
     ::_exit(kCannot);
   }
   ::execve("/bin/sh", arguments, environment);
@@ -126,13 +123,17 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 Result<MpsProcess> spawn_script(const MpsPlace& place, const Script& script) {
-  const Result<Identity> identity = identity_of(place.user);
-  if (!identity) {
-    return Failure(identity.error());
+  if (!place.identity && place.user != ::geteuid()) {
+    return fail(ErrorCode::Refused, fmt::format("who user {} is, is not known", place.user));
+  }
+  MpsProcess process;
+  process.output = Fd(::memfd_create("berth-mps", MFD_CLOEXEC));
+  if (!process.output) {
+    return fail_errno("cannot keep what MPS answers", errno);
   }
   std::vector<std::string> words = {"sh", "-c", script.text};
   words.insert(words.end(), script.arguments.begin(), script.arguments.end());
-  std::vector<std::string> variables = environment_of(place);
+  std::vector<std::string> variables = environment_of(place, script.program);
   const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> environment = pointers(variables);
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -144,77 +145,62 @@ Result<MpsProcess> spawn_script(const MpsPlace& place, const Script& script) {
   const pid_t pid = ::fork();
   const int problem = errno;
   if (pid == 0) {
-    become(*identity, null.get(), script.output, arguments.data(), environment.data());
+    become(place.identity ? &*place.identity : nullptr, null.get(), process.output.get(),
+           arguments.data(), environment.data());
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
     return fail_errno("cannot start a process for MPS", problem);
   }
-  MpsProcess process{pid, open_pid(pid)};
+  process.pid = pid;
+  process.fd = open_pid(pid);
   if (!process.fd) {
     return fail_errno("cannot watch a process of MPS", errno);
   }
   return process;
 }
 
-Result<MpsCommand> spawn_command(const MpsPlace& place, Script script) {
-  MpsCommand command;
-  command.output = Fd(::memfd_create("berth-mps", MFD_CLOEXEC));
-  if (!command.output) {
-    return fail_errno("cannot keep what MPS answers", errno);
-  }
-  script.output = command.output.get();
+Result<MpsProcess> spawn_command(const MpsPlace& place, Script script) {
   // How it ended is told by the text: others may reap this process's children.
   script.text += fmt::format("; echo \"{}$?\"", kExit);
-  Result<MpsProcess> process = spawn_script(place, script);
-  if (!process) {
-    return Failure(process.error());
-  }
-  command.process = std::move(*process);
-  return command;
+  return spawn_script(place, script);
 }
 
-/// Where it is told what goes wrong before the control daemon has a log of its own.
-std::string start_log(const MpsPlace& place) { return place.log() + "/start"; }
-
-/// Directly below /tmp, where nobody can put another in its place: it must be that user's alone.
-Result<void> make_root(uid_t user) {
-  const std::string path = mps_root(user);
-  if (::mkdir(path.c_str(), 0700) == 0) {
-    if (user != ::geteuid() && ::lchown(path.c_str(), user, static_cast<gid_t>(-1)) != 0) {
-      return fail_errno(fmt::format("cannot make {}", path), errno);
-    }
-  } else if (errno != EEXIST) {
-    return fail_errno(fmt::format("cannot make {}", path), errno);
-  }
+/// From its beginning, or the end of what is too long. It is our memory, but the user's process can
+/// write to it at any time.
+std::string read_output(const MpsProcess& process, std::size_t most) {
   struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != user ||
-      (info.st_mode & 077) != 0) {
-    return fail(ErrorCode::Io, fmt::format("{} is in the way of MPS: it must be a folder of user "
-                                           "{} that nobody else may enter",
-                                           path, user));
+  if (!process.output || ::fstat(process.output.get(), &info) != 0) {
+    return "";
   }
-  return {};
+  const auto size = static_cast<std::size_t>(info.st_size);
+  std::string text(std::min(size, most), '\0');
+  const ssize_t got = ::pread(process.output.get(), text.data(), text.size(),
+                              static_cast<off_t>(size - text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+/// What is read while its descriptor is open is about the process behind it, and no later one. The
+/// memory of another user's process, where its command and environment are, is not looked at: the
+/// user can make that wait for ever.
+bool is_control(const MpsProcess& process, const MpsPlace& place) {
+  const std::string proc = fmt::format("/proc/{}", process.pid);
+  struct stat info {};
+  const auto stat = read_proc_stat("/proc", process.pid);
+  if (!process.fd || ::stat(proc.c_str(), &info) != 0 || info.st_uid != place.user || !stat ||
+      !stat->alive()) {
+    return false;
+  }
+  if (place.identity) {
+    return true;  // by the word of a process of that user, and that user's it is
+  }
+  const std::string here = fmt::format("CUDA_MPS_PIPE_DIRECTORY={}", place.pipe()) + '\0';
+  return ('\0' + read_small_file(proc + "/environ").value_or("")).find('\0' + here) !=
+         std::string::npos;
 }
 
 }  // namespace
-
-std::string mps_root(uid_t user) { return fmt::format("/tmp/{}{}", kRootStart, user); }
-
-std::vector<uid_t> mps_users() {
-  std::vector<uid_t> users;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/tmp", error)) {
-    const std::string name = entry.path().filename().string();
-    uid_t user = 0;
-    const char* end = name.data() + name.size();
-    if (name.starts_with(kRootStart) && name.size() > kRootStart.size() &&
-        std::from_chars(name.data() + kRootStart.size(), end, user).ptr == end) {
-      users.push_back(user);
-    }
-  }
-  return users;
-}
 
 Result<std::string> find_mps_program() {
   const char* variable = std::getenv("PATH");
@@ -234,38 +220,19 @@ Result<std::string> find_mps_program() {
                   kProgram));
 }
 
-std::optional<MpsProcess> find_control(const MpsPlace& place) {
-  const auto text = read_small_file(fmt::format("{}/{}", place.pipe(), kPidFile), 32);
-  pid_t pid = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), pid).ec != std::errc() ||
-      pid <= 1) {
-    return std::nullopt;
-  }
-  MpsProcess process{pid, open_pid(pid)};
-  // What is read while the descriptor is open is about the process behind it, and no later one. The
-  // number may be another's by now: it must be this user's, of that name, and be in this place.
-  const std::string proc = fmt::format("/proc/{}", pid);
-  struct stat info {};
-  const auto command = read_small_file(proc + "/cmdline");
-  const auto environment = read_small_file(proc + "/environ");
-  const auto stat = read_proc_stat("/proc", pid);
-  const std::string here = "CUDA_MPS_PIPE_DIRECTORY=" + place.pipe() + '\0';
-  if (!process.fd || ::stat(proc.c_str(), &info) != 0 || info.st_uid != place.user || !command ||
-      command->find(kProgram) == command->npos || !environment ||
-      ('\0' + *environment).find('\0' + here) == environment->npos || !stat || !stat->alive()) {
-    return std::nullopt;
-  }
-  return process;
-}
-
 Result<MpsProcess> start_control(const std::string& program, const MpsPlace& place) {
-  return spawn_script(place, {R"(exec "$0" -f >"$1" 2>&1)", {program, start_log(place)}, -1});
+  return spawn_script(place, {R"(exec "$0" -f)", {program}, program});
 }
 
-std::string last_words(const MpsPlace& place) {
-  std::string text = read_small_file(start_log(place)).value_or("");
+std::string last_words(const MpsProcess& control) {
+  constexpr std::size_t kLongest = 1000;
+  std::string text = read_output(control, kLongest);
   text.erase(text.find_last_not_of(" \n") + 1);
-  return text.substr(text.rfind('\n') + 1);
+  text.erase(0, text.rfind('\n') + 1);
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return text;
 }
 
 void signal_control(const MpsProcess& control, int signal) {
@@ -275,26 +242,30 @@ void signal_control(const MpsProcess& control, int signal) {
   }
 }
 
-Result<MpsCommand> tell_control(const std::string& program, const MpsPlace& place,
+Result<MpsProcess> tell_control(const std::string& program, const MpsPlace& place,
                                 const std::string& words) {
-  return spawn_command(place, {R"(echo "$1" | "$0")", {program, words}, -1});
+  return spawn_command(place, {R"(echo "$1" | "$0")", {program, words}, program});
 }
 
-Result<MpsCommand> make_place(const MpsPlace& place) {
-  if (Result<void> made = make_root(place.user); !made) {
+Result<MpsProcess> make_place(const MpsPlace& place) {
+  if (Result<void> made = make_mps_root(place.user); !made) {
     return Failure(made.error());
   }
-  return spawn_command(place,
-                       {R"(umask 077; mkdir -p "$0" "$1")", {place.pipe(), place.log()}, -1});
+  return spawn_command(place, {fmt::format(R"(umask 077; mkdir -p "$0" "$1" && {})", kWhoIsThere),
+                               {place.pipe(), place.log()},
+                               ""});
 }
 
-Result<MpsCommand> remove_place(const MpsPlace& place) {
-  return spawn_command(place, {R"(rm -rf "$0")", {place.folder}, -1});
+Result<MpsProcess> look_in_place(const MpsPlace& place) {
+  return spawn_command(place, {std::string(kWhoIsThere), {place.pipe()}, ""});
 }
 
-Result<std::string> output_of(const MpsCommand& command) {
-  std::string text =
-      read_small_file(fmt::format("/proc/self/fd/{}", command.output.get())).value_or("");
+Result<MpsProcess> remove_place(const MpsPlace& place) {
+  return spawn_command(place, {R"(rm -rf "$0")", {place.folder}, ""});
+}
+
+Result<std::string> output_of(const MpsProcess& command) {
+  std::string text = read_output(command, kMostOutput);
   const std::size_t end = text.rfind(kExit);
   const bool succeeded = end != text.npos && text.substr(end) == fmt::format("{}0\n", kExit);
   text.resize(std::min(end, text.size()));
@@ -305,7 +276,21 @@ Result<std::string> output_of(const MpsCommand& command) {
   return text;
 }
 
-std::optional<std::vector<pid_t>> server_list(const MpsCommand& command) {
+std::optional<MpsProcess> found_control(const MpsProcess& command, const MpsPlace& place) {
+  const std::string text = output_of(command).value_or("");
+  MpsProcess process;
+  if (std::from_chars(text.data(), text.data() + text.size(), process.pid).ec != std::errc() ||
+      process.pid <= 1) {
+    return std::nullopt;
+  }
+  process.fd = open_pid(process.pid);
+  if (!is_control(process, place)) {
+    return std::nullopt;
+  }
+  return process;
+}
+
+std::optional<std::vector<pid_t>> server_list(const MpsProcess& command) {
   const Result<std::string> text = output_of(command);
   if (!text) {
     return std::nullopt;

@@ -1,6 +1,6 @@
 // The processes of NVIDIA's MPS: the control daemon of one device and user, and what it is told.
-// Everything in a user's folder is done by processes of that user, so that a berth that runs as
-// root never writes where somebody else may have put a link.
+// Everything in a user's folder is done by processes of that user, which get nothing of the
+// environment of a berth that is another user's.
 #pragma once
 
 #include <sys/types.h>
@@ -11,59 +11,45 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "gpu/mps_place.h"
 
 namespace berth {
-
-/// Where a control daemon and its clients meet. The path is short, because sockets are in it.
-struct MpsPlace {
-  std::string folder;   // for this control daemon alone
-  std::string visible;  // its device's word in CUDA_VISIBLE_DEVICES
-  uid_t user = 0;       // whose jobs it serves
-  std::string mark;     // "NAME=value" for its environment; empty: none
-
-  std::string pipe() const { return folder + "/pipe"; }
-  std::string log() const { return folder + "/log"; }
-};
-
-/// The folder for MPS of a user, /tmp/berth-mps-UID.
-std::string mps_root(uid_t user);
-/// Those there are.
-std::vector<uid_t> mps_users();
 
 /// The path of nvidia-cuda-mps-control.
 Result<std::string> find_mps_program();
 
 struct MpsProcess {
   pid_t pid = 0;
-  Fd fd;  // readable when it has ended
+  Fd fd;      // readable when it has ended
+  Fd output;  // what it prints, in our memory; absent for one that we have not started
 };
 
-/// The control daemon that runs in this place, whichever berth has started it.
-std::optional<MpsProcess> find_control(const MpsPlace& place);
-
-/// Starts one, in the foreground of a session of its own, in a place that make_place() has made.
+/// Starts a control daemon, in the foreground of a session of its own, in a place that make_place()
+/// has made.
 Result<MpsProcess> start_control(const std::string& program, const MpsPlace& place);
-/// The last line of what the one that was started last had to say.
-std::string last_words(const MpsPlace& place);
+/// The last line of what it had to say.
+std::string last_words(const MpsProcess& control);
 /// Ends it and all that it has started.
 void signal_control(const MpsProcess& control, int signal);
 
-/// Something that is done beside the loop; when `process` has ended, `output` is complete.
-struct MpsCommand {
-  MpsProcess process;
-  Fd output;
-};
-/// Tells the control daemon, as in `echo get_server_list | nvidia-cuda-mps-control`.
-Result<MpsCommand> tell_control(const std::string& program, const MpsPlace& place,
-                                const std::string& words);
-/// Makes the folders of the place.
-Result<MpsCommand> make_place(const MpsPlace& place);
-/// Removes them, when no control daemon is in them any more.
-Result<MpsCommand> remove_place(const MpsPlace& place);
+// Commands: done beside the loop by processes of the place's user. When one has ended, its output
+// is complete.
 
-/// What it printed, or, as an error, its complaint.
-Result<std::string> output_of(const MpsCommand& command);
+/// Makes the folders of the place, and looks who is there.
+Result<MpsProcess> make_place(const MpsPlace& place);
+/// Looks who is there.
+Result<MpsProcess> look_in_place(const MpsPlace& place);
+/// Tells the control daemon, as in `echo get_server_list | nvidia-cuda-mps-control`.
+Result<MpsProcess> tell_control(const std::string& program, const MpsPlace& place,
+                                const std::string& words);
+/// Removes the folders, when no control daemon is in them any more.
+Result<MpsProcess> remove_place(const MpsPlace& place);
+
+/// What a command printed, or, as an error, its complaint.
+Result<std::string> output_of(const MpsProcess& command);
+/// The control daemon that make_place() or look_in_place() has found, whichever berth started it.
+std::optional<MpsProcess> found_control(const MpsProcess& command, const MpsPlace& place);
 /// The answer to get_server_list: ids of processes. Nothing when nobody has answered.
-std::optional<std::vector<pid_t>> server_list(const MpsCommand& command);
+std::optional<std::vector<pid_t>> server_list(const MpsProcess& command);
 
 }  // namespace berth

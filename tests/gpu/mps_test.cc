@@ -413,6 +413,16 @@ TEST_F(MpsTest, BelongsToTheUserWhoseJobsItServes) {
   }
   constexpr uid_t kNobody = 65534;
   std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
+  // Another user's processes have nothing of this one's environment: the program brings it along.
+  folder_.write(
+      "nvidia-cuda-mps-control",
+      fmt::format("#!/bin/sh\nexport FAKE_MPS={}\nexec {}/fake_mps/nvidia-cuda-mps-control "
+                  "\"$@\"\n",
+                  folder_.path(), BERTH_TESTS_DIR));
+  std::filesystem::permissions(folder_.path() + "/nvidia-cuda-mps-control",
+                               std::filesystem::perms::all);
+  const ScopedVariable path("PATH",
+                            fmt::format("{}:{}", folder_.path(), std::getenv("PATH")).c_str());
   ASSERT_FALSE(*mps_->use(JobId{1}, devices_[0], kNobody));
   wait_for(Kind::Ready);
   struct stat info {};
