@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/user_files_command.h"
 
 namespace {
 
@@ -52,6 +53,7 @@ constexpr std::array kCommands = {
             berth::selftest_main},
     Command{"simset", "", berth::simset_main},
     Command{"chaosjob", "", berth::chaosjob_main},
+    Command{"user-files", "", berth::user_files_main},
     Command{"simple_gpu_scheduler", "", berth::simple_gpu_scheduler_main},
     Command{"simple_hypersearch", "", berth::simple_hypersearch_main},
     Command{"schedule", "", berth::schedule_main},

@@ -73,6 +73,10 @@ void Daemon::run() {
     logs_.files_changed();
   });
   loop_.watch(files_->event_fd(), [this] { make_good(files_->take()); });
+  loop_.watch(user_files_.event_fd(), [this] {
+    const Watchdog::Mark mark = watchdog_.mark("files of users");
+    user_files_.take_answers();
+  });
   loop_.post([] {});  // a first turn, for what was restored
   log_.write("the daemon {} has started as process {} for user {}{}{}", BERTH_VERSION, ::getpid(),
              ::getuid(), options_.everyone ? ", and for everyone" : "",
@@ -208,10 +212,9 @@ void Daemon::record(const StartJob& action, Time at) {
                          fmt::format("its record cannot be read: {}", job.error().message));
   }
   const JobDescription& description = job->description;
-  attempt.stdout_path =
-      description.output.empty()
-          ? log_folder_.path_for(description.user, action.job, action.attempt)
-          : output_path(description.output, job->id, description);
+  attempt.stdout_path = description.output.empty()
+                            ? log_folder_.path_for(description.user, action.job, action.attempt)
+                            : output_path(description.output, job->id, description);
   attempt.stderr_path = output_path(description.error, job->id, description);
   Active& active = active_[action.job];
   active.recipe = recipe_of(description.project, description.command);
@@ -430,8 +433,10 @@ void Daemon::take_end(const AttemptEnd& end, Time at) {
     runner_->forget(end.job, end.attempt);  // known already
     return;
   }
-  Active& active = active_[end.job];
-  if (telemetry_ != nullptr && complains_of_memory(end, active)) {
+  if (await_words(*job, end)) {
+    return;
+  }
+  if (telemetry_ != nullptr && complains_of_memory(*job, end, active_[end.job])) {
     complaints_.push_back(end);
     telemetry_->refresh();
     return;

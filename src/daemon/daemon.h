@@ -33,6 +33,7 @@
 #include "daemon/start.h"
 #include "daemon/state_files.h"
 #include "daemon/usage_book.h"
+#include "daemon/user_files.h"
 #include "daemon/watchdog.h"
 #include "daemon/whatif.h"
 #include "daemon/worker.h"
@@ -72,9 +73,11 @@ class Daemon {
     std::string stdout_path;
     std::string stderr_path;
     std::optional<double> energy;
-    Time ended = kNever;  // as its shim says
-    std::string message;  // about its end
-    std::string warning;  // about how it runs
+    Time ended = kNever;               // as its shim says
+    std::optional<std::string> words;  // the end of its output, once somebody needs to know
+    bool awaits_words = false;         // its end is settled when they have come
+    std::string message;               // about its end
+    std::string warning;               // about how it runs
   };
 
   /// What is known of a device beyond the scheduler's table.
@@ -163,8 +166,10 @@ class Daemon {
   // Memory (memory.cc).
   void open_peaks();
   void await_claim(JobId first, std::uint32_t count, const Recipe& recipe);
-  static bool complains_of_memory(const AttemptEnd& end, const Active& active);
-  static std::string last_words(const Active& active);
+  bool needs_words(const Job& job, const AttemptEnd& end, const Active& active) const;
+  void read_words(const AttemptEnd& end, std::string words, std::size_t file);
+  bool await_words(const Job& job, const AttemptEnd& end);
+  bool complains_of_memory(const Job& job, const AttemptEnd& end, const Active& active) const;
   std::optional<MemoryEnd> judge_memory(const Job& job, const AttemptEnd& end, Active& active);
   void settle_complaints(Time at);
   void learn_peak(const AttemptEnd& end, const Active& active);
@@ -343,7 +348,8 @@ class Daemon {
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<EventHub> events_;
   LogFolder log_folder_;
-  LogReader logs_;
+  UserFiles user_files_{[this](const std::string& text) { log_.write(text); }};
+  LogReader logs_{user_files_};
   History history_;
   Learner learner_;
   MemoryWatch memory_;

@@ -1,200 +1,179 @@
 #include "daemon/log_reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <pwd.h>
-#include <sys/fsuid.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
-#include "base/check.h"
 #include "daemon/replies.h"
 
 namespace berth {
 namespace {
 
 constexpr std::size_t kMostAtOnce = std::size_t{256} << 10;
-/// Nobody else is served while the lines of a tail are counted.
-constexpr std::uint64_t kFurthestTail = std::uint64_t{32} << 20;
 constexpr Duration kLongestWait = std::chrono::seconds(30);
-
-/// With the rights of the user whose job it is: a path that the user chose must not let a daemon
-/// that may read everything read everything for them.
-Fd open_as(const std::string& path, uid_t user) {
-  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-  if (::geteuid() != 0 || user == 0) {
-    return Fd(::open(path.c_str(), kFlags));
-  }
-  const passwd* entry = ::getpwuid(user);
-  const gid_t group = entry == nullptr ? static_cast<gid_t>(-1) : entry->pw_gid;
-  const int old_group = ::setfsgid(group);
-  const int old_user = ::setfsuid(user);
-  Fd file(::open(path.c_str(), kFlags));
-  const int error = errno;
-  ::setfsuid(static_cast<uid_t>(old_user));
-  ::setfsgid(static_cast<gid_t>(old_group));
-  errno = error;
-  return file;
-}
-
-/// Where the last `lines` lines begin, as far as it looks back.
-std::uint64_t tail_offset(int file, std::uint64_t size, std::int64_t lines) {
-  std::string block(std::size_t{64} * 1024, '\0');
-  const std::uint64_t start = size > kFurthestTail ? size - kFurthestTail : 0;
-  // A newline at the very end closes the last line and opens none.
-  std::uint64_t end = size > 0 ? size - 1 : 0;
-  while (end > start) {
-    const std::uint64_t begin = std::max(start, end > block.size() ? end - block.size() : 0);
-    const ssize_t got = ::pread(file, block.data(), static_cast<std::size_t>(end - begin),
-                                static_cast<off_t>(begin));
-    if (got <= 0) {
-      return begin;
-    }
-    std::string_view text(block.data(), static_cast<std::size_t>(got));
-    for (std::size_t at; (at = text.rfind('\n')) != text.npos; text = text.substr(0, at)) {
-      if (--lines <= 0) {
-        return begin + at + 1;
-      }
-    }
-    end = begin;
-  }
-  return start;
-}
+/// Watches that are remembered one by one.
+constexpr std::size_t kMostChanged = 10'000;
+/// What the kernel calls the watch of changes that it has lost.
+constexpr int kLostChanges = -1;
 
 }  // namespace
 
-std::string read_tail(const std::string& path, uid_t user, std::size_t most) {
-  const Fd file = open_as(path, user);
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return "";
+void LogReader::read(LogRequest request, std::unique_ptr<Responder> reply, Time now) {
+  const std::uint64_t id = next_++;
+  Waiter& waiter = waiters_[id];
+  waiter.request = std::move(request);
+  waiter.reply = std::move(reply);
+  waiter.deadline = now + kLongestWait;
+  look(id);
+}
+
+/// What it sees comes at once, or later.
+void LogReader::look(std::uint64_t id) {
+  const auto found = waiters_.find(id);
+  if (found == waiters_.end()) {
+    return;  // answered meanwhile
   }
-  std::string text(std::min(most, static_cast<std::size_t>(status.st_size)), '\0');
-  const ssize_t got = ::pread(file.get(), text.data(), text.size(),
-                              status.st_size - static_cast<off_t>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  return text;
+  Waiter& waiter = found->second;
+  if (waiter.looking) {
+    waiter.again = true;
+    return;
+  }
+  waiter.looking = true;
+  waiter.again = false;
+  waiter.began = changes_;
+  ++looks_;
+  const LogRequest& request = waiter.request;
+  if (request.path.empty()) {  // no attempt has begun
+    FileAnswer nothing;
+    nothing.error = ENOENT;
+    return seen(id, nothing);
+  }
+  FileQuestion question;
+  question.path = request.path;
+  question.offset = request.offset;
+  question.tail = request.tail;
+  question.most = kMostAtOnce;
+  question.watch = request.wait && !request.over && !waiter.last;
+  files_.ask(request.user, std::move(question),
+             [this, id](const Result<FileAnswer>& answer) { seen(id, answer); });
 }
 
-LogReader::LogReader() : events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
-  BERTH_CHECK(events_);
+void LogReader::seen(std::uint64_t id, const Result<FileAnswer>& answer) {
+  Waiter& waiter = waiters_.at(id);
+  waiter.looking = false;
+  const int before = std::exchange(waiter.watch, answer ? answer->watch : -1);
+  const bool missed_one = missed(waiter);
+  if (--looks_ == 0) {
+    changed_.clear();
+  }
+  if (before != waiter.watch) {
+    unwatch(before);
+  }
+  if (!answer) {
+    return finish(id, failed(answer.error()));
+  }
+  if (std::optional<HttpResponse> response = answer_for(waiter, *answer)) {
+    return finish(id, std::move(*response));
+  }
+  if (waiter.again || missed_one) {
+    look(id);
+  }
 }
 
-std::optional<HttpResponse> LogReader::answer(LogRequest& request, bool may_wait) const {
-  HttpResponse response{200, "application/octet-stream", "", {}};
-  bool more = false;
-  const Fd file = request.path.empty() ? Fd() : open_as(request.path, request.user);
-  if (!request.path.empty() && !file && errno != ENOENT) {
+std::optional<HttpResponse> LogReader::answer_for(Waiter& waiter, const FileAnswer& seen) {
+  LogRequest& request = waiter.request;
+  if (seen.refused) {
     return failed(
-        {ErrorCode::Io, fmt::format("cannot read {}: {}", request.path, strerrordesc_np(errno))});
+        {ErrorCode::Refused, fmt::format("{} is not a file that can be read again", request.path)});
   }
-  if (file) {
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-      return failed({ErrorCode::Refused,
-                     fmt::format("{} is not a file that can be read again", request.path)});
-    }
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    if (request.tail >= 0) {
-      request.offset = request.tail == 0 ? size : tail_offset(file.get(), size, request.tail);
-      request.tail = -1;
-    }
-    if (request.offset < size) {
-      response.body.resize(std::min<std::uint64_t>(kMostAtOnce, size - request.offset));
-      const ssize_t got = ::pread(file.get(), response.body.data(), response.body.size(),
-                                  static_cast<off_t>(request.offset));
-      response.body.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-      more = request.offset + response.body.size() < size;
-    }
+  if (seen.error != 0 && seen.error != ENOENT) {
+    return failed({ErrorCode::Io,
+                   fmt::format("cannot read {}: {}", request.path, std::strerror(seen.error))});
   }
-  if (response.body.empty() && may_wait && request.wait && !request.over) {
+  if (seen.error == 0) {
+    request.offset = seen.offset;
+    request.tail = -1;
+  }
+  if (seen.bytes.empty() && (waiter.again || (request.wait && !request.over && !waiter.last))) {
     return std::nullopt;
   }
+  const std::uint64_t end = request.offset + seen.bytes.size();
+  const bool more = !seen.bytes.empty() && end < seen.size;
+  HttpResponse response{200, "application/octet-stream", seen.bytes, {}};
   response.headers = {{"Berth-Attempt", std::to_string(request.attempt)},
-                      {"Berth-Offset", std::to_string(request.offset + response.body.size())},
+                      {"Berth-Offset", std::to_string(end)},
                       {"Berth-More", more           ? "now"
                                      : request.over ? "no"
                                                     : "later"}};
   return response;
 }
 
-void LogReader::read(LogRequest request, std::unique_ptr<Responder> reply, Time now) {
-  Waiter waiter{std::move(request), std::move(reply), -1, now + kLongestWait};
-  std::optional<HttpResponse> response = answer(waiter.request, true);
-  if (!response && !waiter.request.path.empty()) {
-    // Watched first and looked at again, so that nothing written in between is missed.
-    watch(waiter);
-    response = answer(waiter.request, true);
-    if (response) {
-      unwatch(waiter.watch);
-    }
-  }
-  if (response) {
-    waiter.reply->respond(std::move(*response));
-  } else {
-    waiters_.push_back(std::move(waiter));
-  }
-}
-
-/// A job is known to run a moment before it opens its output: until then its folder is watched.
-void LogReader::watch(Waiter& waiter) {
-  const std::string& path = waiter.request.path;
-  waiter.watch = ::inotify_add_watch(events_.get(), path.c_str(), IN_MODIFY);
-  if (waiter.watch < 0 && errno == ENOENT) {
-    const std::string folder = path.substr(0, path.rfind('/') + 1);
-    waiter.watch = ::inotify_add_watch(events_.get(), folder.c_str(), IN_CREATE | IN_MOVED_TO);
-  }
+void LogReader::finish(std::uint64_t id, HttpResponse response) {
+  const Waiter done = std::move(waiters_.extract(id).mapped());
+  unwatch(done.watch);
+  done.reply->respond(std::move(response));
 }
 
 void LogReader::unwatch(int watch) {
-  // The watch of a file is shared by all that wait for it.
+  // The watch of a file is shared by all that wait for it. A look that is under way and comes back
+  // with it hears of its end as of a change.
   if (watch >= 0 && std::none_of(waiters_.begin(), waiters_.end(),
-                                 [&](const Waiter& other) { return other.watch == watch; })) {
-    ::inotify_rm_watch(events_.get(), watch);
+                                 [&](const auto& other) { return other.second.watch == watch; })) {
+    ::inotify_rm_watch(files_.changes(), watch);
+  }
+}
+
+bool LogReader::missed(const Waiter& waiter) const {
+  const auto found = changed_.find(waiter.watch);
+  return all_changed_ > waiter.began || (found != changed_.end() && found->second > waiter.began);
+}
+
+void LogReader::note_changes(const std::vector<int>& watches) {
+  ++changes_;
+  if (looks_ == 0) {
+    return;
+  }
+  for (const int watch : watches) {
+    changed_[watch] = changes_;
+  }
+  if (changed_.size() > kMostChanged || changed_.contains(kLostChanges)) {
+    changed_.clear();
+    all_changed_ = changes_;
   }
 }
 
 void LogReader::files_changed() {
   alignas(inotify_event) char buffer[4096];
   std::vector<int> changed;
-  for (ssize_t got; (got = ::read(events_.get(), buffer, sizeof buffer)) > 0;) {
+  for (ssize_t got; (got = ::read(files_.changes(), buffer, sizeof buffer)) > 0;) {
     for (ssize_t at = 0; at < got;) {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
       changed.push_back(event->wd);
       at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
     }
   }
-  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
-    const bool concerned =
-        std::find(changed.begin(), changed.end(), waiter->watch) != changed.end();
-    std::optional<HttpResponse> response;
-    if (concerned) {
-      response = answer(waiter->request, true);
+  note_changes(changed);
+  const auto told = [&](int watch) {
+    return std::find(changed.begin(), changed.end(), watch) != changed.end();
+  };
+  std::vector<std::uint64_t> concerned;
+  for (const auto& [id, waiter] : waiters_) {
+    if (told(waiter.watch) || told(kLostChanges)) {
+      concerned.push_back(id);
     }
-    if (concerned && !response) {
-      const int before = std::exchange(waiter->watch, -1);
-      watch(*waiter);
-      unwatch(before);
-      response = answer(waiter->request, true);
-    }
-    if (!response) {
-      ++waiter;
-      continue;
-    }
-    Waiter done = std::move(*waiter);
-    waiter = waiters_.erase(waiter);
-    unwatch(done.watch);
-    done.reply->respond(std::move(*response));
+  }
+  for (const std::uint64_t id : concerned) {
+    look(id);
   }
 }
 
 void LogReader::job_changed(JobId job, bool over, Time now) {
-  for (Waiter& waiter : waiters_) {
+  for (auto& [id, waiter] : waiters_) {
     if (waiter.request.job == job) {
       waiter.request.over = waiter.request.over || over;
       waiter.deadline = now;
@@ -205,22 +184,24 @@ void LogReader::job_changed(JobId job, bool over, Time now) {
 
 Time LogReader::next_deadline() const {
   Time next = kNever;
-  for (const Waiter& waiter : waiters_) {
+  for (const auto& [id, waiter] : waiters_) {
     next = std::min(next, waiter.deadline);
   }
   return next;
 }
 
+/// The last look: what it sees is the answer.
 void LogReader::expire(Time now) {
-  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
-    if (waiter->deadline > now) {
-      ++waiter;
-      continue;
+  std::vector<std::uint64_t> over;
+  for (auto& [id, waiter] : waiters_) {
+    if (waiter.deadline <= now) {
+      waiter.deadline = kNever;
+      waiter.last = true;
+      over.push_back(id);
     }
-    Waiter done = std::move(*waiter);
-    waiter = waiters_.erase(waiter);
-    unwatch(done.watch);
-    done.reply->respond(*answer(done.request, false));
+  }
+  for (const std::uint64_t id : over) {
+    look(id);
   }
 }
 

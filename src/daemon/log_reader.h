@@ -5,16 +5,17 @@
 
 #include <sys/types.h>
 
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/http_server.h"
-#include "base/fd.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "daemon/user_files.h"
 
 namespace berth {
 
@@ -30,15 +31,12 @@ struct LogRequest {
   bool over = false;       // the attempt has ended: there will not be more
 };
 
-/// The last bytes of a file, with that user's rights; empty where it cannot be read.
-std::string read_tail(const std::string& path, uid_t user, std::size_t most);
-
 class LogReader {
  public:
-  LogReader();
+  explicit LogReader(UserFiles& files) : files_(files) {}
 
   /// Readable when a file that somebody waits for has changed; then call files_changed().
-  int event_fd() const { return events_.get(); }
+  int event_fd() const { return files_.changes(); }
   void files_changed();
 
   /// Answers now or later.
@@ -54,17 +52,33 @@ class LogReader {
   struct Waiter {
     LogRequest request;
     std::unique_ptr<Responder> reply;
-    int watch = -1;
     Time deadline{};
+    bool last = false;        // answered by the next look, whatever it sees
+    int watch = -1;           // what tells of more, once a look has found nothing
+    bool looking = false;     // somebody looks at the file
+    bool again = false;       // and must do so again, because more has happened since
+    std::uint64_t began = 0;  // how many changes had been read when the look began
   };
 
+  void look(std::uint64_t id);
+  void seen(std::uint64_t id, const Result<FileAnswer>& answer);
   /// The answer, or nothing when it must wait.
-  std::optional<HttpResponse> answer(LogRequest& request, bool may_wait) const;
-  void watch(Waiter& waiter);
+  static std::optional<HttpResponse> answer_for(Waiter& waiter, const FileAnswer& seen);
+  void finish(std::uint64_t id, HttpResponse response);
   void unwatch(int watch);
+  /// Whether its watch told of something before anybody knew whose watch it is.
+  bool missed(const Waiter& waiter) const;
+  void note_changes(const std::vector<int>& watches);
 
-  Fd events_;  // inotify
-  std::list<Waiter> waiters_;
+  UserFiles& files_;
+  std::map<std::uint64_t, Waiter> waiters_;
+  std::uint64_t next_ = 0;  // the number of the next waiter
+  // A look may take a while and come back with a watch that has told of changes in the meantime:
+  // these are remembered while there are looks.
+  int looks_ = 0;
+  std::uint64_t changes_ = 0;             // how often some were read
+  std::map<int, std::uint64_t> changed_;  // which then was the last for this watch
+  std::uint64_t all_changed_ = 0;         // or, when there were too many, for all of them
 };
 
 }  // namespace berth

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "daemon/daemon.h"
-#include "daemon/log_reader.h"
 
 namespace berth {
 namespace {
@@ -24,17 +23,59 @@ void Daemon::await_claim(JobId first, std::uint32_t count, const Recipe& recipe)
   }
 }
 
-std::string Daemon::last_words(const Active& active) {
-  std::string output = read_tail(active.stdout_path, active.user, kComplaintTail);
-  if (!active.stderr_path.empty()) {
-    output += read_tail(active.stderr_path, active.user, kComplaintTail);
-  }
-  return output;
+/// Whether it matters what it wrote last: it may have run out of memory.
+bool Daemon::needs_words(const Job& job, const AttemptEnd& end, const Active& active) const {
+  const auto* running = std::get_if<Running>(&job.state);
+  const bool profiled = running != nullptr && running->stopping == Stopping::Profile;
+  return end.kind == AttemptEnd::Kind::Exited && active.gpus > 0 &&
+         (end.code != 0 || end.signal != 0 || profiled);
 }
 
-bool Daemon::complains_of_memory(const AttemptEnd& end, const Active& active) {
-  return end.kind == AttemptEnd::Kind::Exited && (end.code != 0 || end.signal != 0) &&
-         active.gpus > 0 && find_memory_complaint(last_words(active)).has_value();
+/// From its output, then from its error output. Where the files do not answer, nothing was said.
+void Daemon::read_words(const AttemptEnd& end, std::string words, std::size_t file) {
+  const Job* job = scheduler_->find(end.job);
+  const auto found = active_.find(end.job);
+  if (job == nullptr || job->attempt != end.attempt || found == active_.end()) {
+    return;
+  }
+  Active& active = found->second;
+  const std::array paths = {&active.stdout_path, &active.stderr_path};
+  while (file < paths.size() && paths[file]->empty()) {
+    ++file;
+  }
+  if (file == paths.size()) {
+    active.words = std::move(words);
+    if (active.awaits_words) {
+      take_end(end, now());
+    }
+    return;
+  }
+  FileQuestion question;
+  question.path = *paths[file];
+  question.from_end = true;
+  question.most = kComplaintTail;
+  user_files_.ask(active.user, std::move(question),
+                  [this, end, words = std::move(words), file](const Result<FileAnswer>& answer) {
+                    read_words(end, words + (answer ? answer->bytes : ""), file + 1);
+                  });
+}
+
+/// True when they are not there yet: the end is taken again when they are.
+bool Daemon::await_words(const Job& job, const AttemptEnd& end) {
+  Active& active = active_[end.job];
+  if (active.words || !needs_words(job, end, active)) {
+    return false;
+  }
+  active.awaits_words = false;
+  read_words(end, "", 0);
+  active.awaits_words = !active.words;
+  return active.awaits_words;
+}
+
+bool Daemon::complains_of_memory(const Job& job, const AttemptEnd& end,
+                                 const Active& active) const {
+  return needs_words(job, end, active) && (end.code != 0 || end.signal != 0) &&
+         find_memory_complaint(active.words.value_or("")).has_value();
 }
 
 /// A reading has come since they ended: whoever took their memory still has it.
@@ -50,14 +91,13 @@ void Daemon::settle_complaints(Time at) {
 /// Whether an attempt failed because it got no more memory; notes whose fault that was.
 std::optional<MemoryEnd> Daemon::judge_memory(const Job& job, const AttemptEnd& end,
                                               Active& active) {
-  const auto* running = std::get_if<Running>(&job.state);
-  const bool profiled = running != nullptr && running->stopping == Stopping::Profile;
-  const bool failed = end.code != 0 || end.signal != 0;
-  if (end.kind != AttemptEnd::Kind::Exited || active.gpus == 0 || (!failed && !profiled)) {
+  if (!needs_words(job, end, active)) {
     return std::nullopt;
   }
+  const auto* running = std::get_if<Running>(&job.state);
+  const bool profiled = running != nullptr && running->stopping == Stopping::Profile;
   const std::optional<MemoryEnd> found =
-      memory_.judge(job, last_words(active), scheduler_->devices());
+      memory_.judge(job, active.words.value_or(""), scheduler_->devices());
   if (!found) {
     return found;
   }

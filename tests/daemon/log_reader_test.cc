@@ -54,7 +54,8 @@ class Logs : public ::testing::Test {
   }
 
   std::string folder_;
-  LogReader reader_;
+  UserFiles files_{[](const std::string&) {}};
+  LogReader reader_{files_};
 };
 
 struct ReadCase {
