@@ -40,6 +40,56 @@ HEAVY = {
 }
 LONGEST = 500  # lines
 
+# Calls that reach a file by its path. A berth with privileges must not make them on paths below a
+# folder of another user: base/foreign_file.h is for those, and UserFiles for paths that a user chose.
+# `open`, `stat` and the like are also names of methods, so those count with `::` alone.
+PATH_CALL = re.compile(
+    r"(?<![\w.:>])(?:"
+    r"(?:::|std::)(?:open|stat|link|access|remove|rename|truncate)\("
+    r"|(?:::|std::)?(?:openat|fopen|freopen|creat|opendir|lstat|statx|fstatat|unlink|unlinkat|rmdir"
+    r"|mkdir|mkdirat|mkfifo|renameat|renameat2|linkat|symlink|symlinkat|readlink|readlinkat|chmod"
+    r"|fchmodat|chown|lchown|fchownat|faccessat|utimensat|inotify_add_watch"
+    r"|read_file|read_small_file)\("
+    r"|std::(?:i|o)?fstream\b|(?:std::filesystem|fs)::\w+\()"
+    r"|\bSYS_(?:open|stat|unlink|rename|mkdir|chmod|chown|link)\w*|\braw_openat\(")
+PATH_FOLDERS = ("daemon", "gpu", "exec")
+STATE = "the state folder, which is the daemon's alone"
+KERNEL = "/proc, /sys or /dev: the kernel's files"
+OWN = "a path from this process's own environment or command line"
+# How many such calls a file has, and whose files they reach. A new one belongs here only if no other
+# user can change a folder on its path, or if it does not follow what they put there.
+PATH_CALLS = {
+    "daemon/daemon_log.cc": (2, STATE),
+    "daemon/jobs.cc": (1, KERNEL),
+    "daemon/log_folder.cc": (2, STATE + "; what is below another user's folder in it goes by base/foreign_file"),
+    "daemon/metrics.cc": (1, KERNEL),
+    "daemon/open.cc": (1, STATE),
+    "daemon/output_file.cc": (4, "any path, in a process of the user who chose it: UserFiles sees to that"),
+    "daemon/replay.cc": (1, OWN),
+    "daemon/start.cc": (6, STATE),
+    "daemon/usage_book.cc": (6, STATE),
+    "daemon/web.cc": (1, STATE),
+    "exec/attempt_folder.cc": (7, STATE),
+    "exec/cgroup.cc": (14, KERNEL),
+    "exec/direct_runner.cc": (1, KERNEL),
+    "exec/family.cc": (4, KERNEL),
+    "exec/guard.cc": (1, KERNEL),
+    "exec/launcher.cc": (2, STATE),
+    "exec/proc_files.cc": (2, KERNEL),
+    "exec/shim.cc": (12, STATE),
+    "exec/shim_child.cc": (1, "a job's output, opened as the job's user"),
+    "gpu/amd_devices.cc": (4, KERNEL),
+    "gpu/device_locks.cc": (8, "the lock folder, which everybody may write to: it follows no link"),
+    "gpu/lock_folder.cc": (19, "likewise"),
+    "gpu/mps_place.cc": (3, "/tmp itself, and /proc; what is below goes by base/foreign_file"),
+    "gpu/mps_process.cc": (4, OWN + ", and " + KERNEL),
+    "gpu/pci.cc": (1, KERNEL),
+    "gpu/proc_stat.cc": (2, KERNEL),
+    "gpu/process_tree.cc": (1, KERNEL),
+    "gpu/sim_devices.cc": (2, OWN),
+    "gpu/sim_state.cc": (4, OWN),
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -65,6 +115,13 @@ def problems(path, text):
                 yield f"{path} includes {header}, which is not below {folder}"
 
 
+def path_calls(text):
+    """How many calls reach a file by its path; comments and declarations are left out."""
+    code = re.sub(r"//[^\n]*", "", text)
+    declared = re.compile(r"^(?:[\w:<>&,* ]+ )?[\w:<>*&]+ (?:read_file|read_small_file)\(", re.MULTILINE)
+    return len(PATH_CALL.findall(declared.sub("", code)))
+
+
 class Layers(unittest.TestCase):
     def test_includes(self):
         found = [problem for path, text in sources() for problem in problems(path, text)]
@@ -79,7 +136,21 @@ class Layers(unittest.TestCase):
         for path, text in sources():
             self.assertLessEqual(text.count("\n"), LONGEST, path)
 
+    def test_files_of_others_are_reached_by_one_module(self):
+        found = {path: path_calls(text) for path, text in sources()
+                 if path.split("/")[0] in PATH_FOLDERS}
+        listed = {path: count for path, (count, _) in PATH_CALLS.items()}
+        self.assertEqual({path: count for path, count in found.items() if count}, listed,
+                         "calls that reach files by their paths: may another user be behind one?")
+
     def test_the_check_can_fail(self):
+        for call in ("::open(path", "std::ifstream file(", "::unlinkat(fd", "std::rename(a",
+                     "std::filesystem::remove_all(p)", "fopen(p", "raw_syscall(SYS_openat,",
+                     "const auto text = read_small_file(path)"):
+            self.assertEqual(path_calls("  " + call + ");\n"), 1, call)
+        for call in ("log_.open(path)", "Store::open(path)", "runner->open()", "// ::open(path",
+                     "struct stat info {}", "std::optional<std::string> read_small_file(int x)"):
+            self.assertEqual(path_calls(call + ";\n"), 0, call)
         self.assertTrue(list(problems("core/x.h", '#include "run/run.h"\n')))
         self.assertTrue(list(problems("gpu/x.h", '#include "core/scheduler.h"\n')))
         self.assertTrue(list(problems("run/x.cc", "#include <nlohmann/json.hpp>\n")))
