@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "daemon/daemon.h"
-#include "daemon/output_path.h"
 #include "exec/attempt_folder.h"
 
 namespace berth {
@@ -124,7 +123,7 @@ bool Daemon::await_room(const ShimLaunch& launch) {
     if (!files_->make_logs()) {
       log_.write("{} was gone: it was made anew", files_->logs());
     }
-    (void)log_folder(files_->logs(), launch.user);
+    (void)log_folder_.path_for(launch.user, launch.job, launch.attempt);  // makes its folder
   }
   if (files_->has_room(launch.user, own_log)) {
     return true;
