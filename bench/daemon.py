@@ -122,7 +122,7 @@ def single(berth, count=20_000):
           "(aim: 5,000)")
 
 
-def bulk(berth, count=200_000):
+def bulk(berth, count=100_000):
     daemon = Daemon(berth)
     daemon.run("daemon", "pause")
     body = document([f"python train.py --lr 0.{i} --seed {i}" for i in range(count)])

@@ -25,7 +25,7 @@ HttpResponse error_response(int status, std::string_view message) {
 std::string_view why_unreadable(int status) {
   switch (status) {
     case 413:
-      return "the body is too large";
+      return "the body is too large: 32 MiB can be sent at once, and 4 KiB without a token";
     case 431:
       return "the header is too large";
     default:

@@ -79,7 +79,7 @@ class HttpServer {
 
   struct Limits {
     std::size_t header_bytes = std::size_t{16} * 1024;
-    std::size_t body_bytes = std::size_t{256} * 1024 * 1024;
+    std::size_t body_bytes = std::size_t{32} * 1024 * 1024;
     Budgets::Limits budgets;
     Duration idle = std::chrono::seconds(60);  // between requests, and for a request to arrive
     Duration stranger_idle = std::chrono::seconds(10);        // the same while no token was shown

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "api/job_bounds.h"
+#include "api/json_parts.h"
 #include "api/messages_json.h"
+#include "base/bounds.h"
 
 namespace berth {
 namespace {
@@ -81,13 +84,80 @@ Json report_json(const JobReport& report) {
   return json;
 }
 
-/// On how many jobs each member of `job` waits.
-std::uint64_t follows_count(const SubmitRequest& submission, const SubmittedJob& job) {
-  std::uint64_t count = job.description.spec.after.size();
-  for (const LocalDependency& follows : job.follows) {
-    count += submission.jobs[follows.position].count;
+/// The fields of a submission, each as the text it stands in.
+struct SubmissionFields {
+  std::string_view token;
+  std::string_view defaults;
+  std::string_view environment_from;
+  std::string_view jobs;
+};
+
+Result<SubmissionFields> fields_of(std::string_view text) {
+  SubmissionFields fields;
+  JsonParts members(text, JsonParts::Of::Object);
+  while (members.next()) {
+    const std::string key = key_of(members.key());
+    std::string_view* part = key == "token"              ? &fields.token
+                             : key == "defaults"         ? &fields.defaults
+                             : key == "environment_from" ? &fields.environment_from
+                             : key == "jobs"             ? &fields.jobs
+                                                         : nullptr;
+    if (part == nullptr) {
+      return fail(ErrorCode::Usage, fmt::format("a submission has no field {}", shown(key)));
+    }
+    if (!part->empty()) {
+      return fail(ErrorCode::Usage, fmt::format("{} is there twice", key));
+    }
+    *part = members.value();
   }
-  return count;
+  if (members.failed()) {
+    return fail(ErrorCode::Usage, "this is not a JSON object");
+  }
+  return fields;
+}
+
+Result<void> read_jobs(std::string_view text, const Patience& patience, SubmitRequest& submission) {
+  constexpr std::size_t kLookEvery = 256;
+  // Counted first: a list that grows takes up to three times its size.
+  JsonParts items(text, JsonParts::Of::Array);
+  std::size_t count = 0;
+  while (count <= kMostJobs && items.next()) {
+    ++count;
+  }
+  if (count == 0 || items.failed()) {
+    return fail(ErrorCode::Usage, "jobs must be a list of at least one job");
+  }
+  if (count > kMostJobs) {
+    return fail(ErrorCode::Usage, too_many_jobs());
+  }
+  SubmittedJob blank{submission.defaults, 1, {}};
+  blank.description.environment.clear();
+  submission.jobs.reserve(count);
+  SubmissionMeter meter;
+  for (items = JsonParts(text, JsonParts::Of::Array); items.next();) {
+    const std::size_t number = submission.jobs.size() + 1;
+    const auto wrong = [&](const Error& error) {
+      return fail(error.code, fmt::format("job {}: {}", number, error.message));
+    };
+    if (number % kLookEvery == 0 && patience.over()) {
+      return fail(ErrorCode::Timeout, "it took too long to read");
+    }
+    const Result<Json> item = parse_part(items.value(), items.extent(), kLongestMessage);
+    if (!item) {
+      return wrong(item.error());
+    }
+    SubmittedJob& job = submission.jobs.emplace_back(blank);
+    if (const Result<void> read = read_submitted(*item, job, number - 1); !read) {
+      return wrong(read.error());
+    }
+    if (job.description.command.empty()) {
+      return wrong({ErrorCode::Usage, "it has no command"});
+    }
+    if (const Result<void> added = meter.add(job); !added) {
+      return wrong(added.error());
+    }
+  }
+  return {};
 }
 
 constexpr std::string_view name_of(ErrorCode code) {
@@ -137,62 +207,38 @@ std::string to_json(const SubmitRequest& submission) {
   return text_of(json);
 }
 
-Result<SubmitRequest> parse_submit_request(std::string_view text) {
-  const Result<Json> json = parse_object(text);
-  if (!json) {
-    return Failure(json.error());
-  }
-  for (const auto& [key, value] : json->items()) {
-    if (key != "token" && key != "defaults" && key != "jobs" && key != "environment_from") {
-      return fail(ErrorCode::Usage, fmt::format("a submission has no field '{}'", key));
-    }
+Result<SubmitRequest> parse_submit_request(std::string_view text, const Patience& patience) {
+  const Result<SubmissionFields> fields = fields_of(text);
+  if (!fields) {
+    return Failure(fields.error());
   }
   SubmitRequest submission;
-  if (const auto token = json->find("token"); token != json->end()) {
-    if (!token->is_string()) {
-      return fail(ErrorCode::Usage, "token must be a text");
+  if (!fields->token.empty()) {
+    Result<std::string> token = read_token(fields->token);
+    if (!token) {
+      return Failure(token.error());
     }
-    submission.token = token->get<std::string>();
+    submission.token = std::move(*token);
   }
-  if (const auto defaults = json->find("defaults"); defaults != json->end()) {
-    if (const Result<void> read = read_description(*defaults, submission.defaults); !read) {
+  if (!fields->defaults.empty()) {
+    const Result<Json> defaults = parse_part(fields->defaults, kLongestDefaults);
+    const Result<void> read = defaults ? read_description(*defaults, submission.defaults)
+                                       : Result<void>(Failure(defaults.error()));
+    if (!read) {
       return fail(read.error().code, "defaults: " + read.error().message);
     }
   }
-  if (const auto from = json->find("environment_from"); from != json->end()) {
-    const Result<JobId> job = read_environment_from(*from);
+  if (!fields->environment_from.empty()) {
+    const Result<Json> from = parse_part(fields->environment_from, kLongestMessage);
+    const Result<JobId> job =
+        from ? read_environment_from(*from) : Result<JobId>(Failure(from.error()));
     if (!job) {
       return Failure(job.error());
     }
     submission.environment_from = *job;
   }
-  const auto jobs = json->find("jobs");
-  if (jobs == json->end() || !jobs->is_array() || jobs->empty()) {
-    return fail(ErrorCode::Usage, "jobs must be a list of at least one job");
-  }
-  SubmittedJob blank{submission.defaults, 1, {}};
-  blank.description.environment.clear();
-  submission.jobs.reserve(jobs->size());
-  std::uint64_t members = 0;
-  std::uint64_t dependencies = 0;
-  for (const Json& item : *jobs) {
-    SubmittedJob& job = submission.jobs.emplace_back(blank);
-    if (const Result<void> read = read_submitted(item, job, submission.jobs.size() - 1); !read) {
-      return fail(read.error().code,
-                  fmt::format("job {}: {}", submission.jobs.size(), read.error().message));
-    }
-    if (job.description.command.empty()) {
-      return fail(ErrorCode::Usage,
-                  fmt::format("job {}: it has no command", submission.jobs.size()));
-    }
-    members += job.count;
-    dependencies += job.count * follows_count(submission, job);
-    if (members > kMostInArray || dependencies > kMostInArray) {
-      return fail(ErrorCode::Usage,
-                  fmt::format("job {}: a submission holds at most {} jobs, and as many "
-                              "dependencies between jobs",
-                              submission.jobs.size(), kMostInArray));
-    }
+  if (const Result<void> read = read_jobs(fields->jobs, patience, submission); !read) {
+    return Failure(read.error());
   }
   return submission;
 }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/patience.h"
 #include "base/result.h"
 #include "core/description.h"
 
@@ -24,7 +26,6 @@ struct SubmittedJob {
   std::uint32_t count = 1;     // an array of so many; indices count up from the description's
   std::vector<LocalDependency> follows;
 };
-inline constexpr std::int64_t kMostInArray = 10'000'000;
 
 /// POST /v1/jobs. What the jobs have in common stands once.
 struct SubmitRequest {
@@ -34,11 +35,13 @@ struct SubmitRequest {
   /// Their environment is that of this job, or (0) the daemon's own, with that of the defaults over
   /// it; their directory, where none is given, the user's home.
   std::optional<JobId> environment_from = {};
+  /// Room for its jobs, which others get when they are queued. May be left out.
+  std::shared_ptr<void> room = {};
 };
 
 std::string to_json(const SubmitRequest& submission);
 /// An error names the job and the field that is wrong.
-Result<SubmitRequest> parse_submit_request(std::string_view json);
+Result<SubmitRequest> parse_submit_request(std::string_view json, const Patience& patience = {});
 
 struct SubmitReply {
   JobId first;

@@ -6,7 +6,9 @@
 #include <limits>
 #include <span>
 
+#include "api/job_bounds.h"
 #include "api/messages_json.h"
+#include "base/bounds.h"
 #include "base/nearest.h"
 
 namespace berth {
@@ -159,7 +161,7 @@ class FieldReader {
           std::find(kOnlySubmitted.begin(), kOnlySubmitted.end(), name) == kOnlySubmitted.end()) {
         const std::string_view meant = nearest(name, std::span(asked_.data(), count_));
         error_ = Error{ErrorCode::Usage,
-                       fmt::format("there is no field '{}'{}", name,
+                       fmt::format("there is no field {}{}", shown(name),
                                    meant.empty() ? "" : fmt::format(": is it {}?", meant))};
         return;
       }
@@ -396,7 +398,7 @@ Result<void> read_description(const Json& json, JobDescription& job, std::size_t
   if (const Error* error = reader.error()) {
     return Failure(*error);
   }
-  return {};
+  return check_bounds(job);
 }
 
 Json submitted_json(const SubmittedJob& job) {
@@ -438,22 +440,13 @@ Result<void> read_submitted(const Json& json, SubmittedJob& job, std::size_t pos
     }
     job.follows.push_back({follows->second, follows->first});
   }
+  if (job.follows.size() > kMostFollowed) {
+    reader.wrong("follows", fmt::format("a list of at most {} jobs", kMostFollowed));
+  }
   if (const Error* error = reader.error()) {
     return Failure(*error);
   }
   return {};
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Result<Json> parse_object(std::string_view text) {
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) {
-    return fail(ErrorCode::Usage, "this is not a JSON object");
-  }
-  return json;
 }
 
 }  // namespace berth

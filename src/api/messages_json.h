@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/json_parts.h"
 #include "api/messages.h"
 
 namespace berth {
@@ -16,8 +17,18 @@ inline constexpr std::int64_t kMostArrayIndex = 1'000'000'000;
 
 /// What a user typed need not be UTF-8; JSON must be.
 std::string text_of(const Json& json);
+/// A value that is at most so long as JSON, and within the bounds of what one message may hold.
+Result<Json> parse_part(std::string_view text, std::size_t longest);
+/// The same for one whose extent is known.
+Result<Json> parse_part(std::string_view text, const JsonExtent& extent, std::size_t longest);
 /// An object, or an error.
 Result<Json> parse_object(std::string_view text);
+/// What a JSON string says.
+std::string key_of(std::string_view text);
+/// Any text in quotes, for an error: cut short where it is long.
+std::string shown(std::string_view text);
+
+Result<std::string> read_token(std::string_view text);
 
 /// "daemon" (0), or a job's number.
 Result<JobId> read_environment_from(const Json& json);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "api/messages_json.h"
+#include "base/bounds.h"
 
 namespace berth {
 namespace {
@@ -18,11 +19,12 @@ Failure wrong(std::string_view key, std::string_view wanted) {
   return fail(ErrorCode::Usage, fmt::format("{} must be {}", key, wanted));
 }
 
-Result<std::string> text_in(const Json& json, std::string_view key) {
+/// Takes it out of `json`: it may be long.
+Result<std::string> text_in(Json& json, std::string_view key) {
   if (!json.is_string() || json.get_ref<const std::string&>().find('\0') != std::string::npos) {
     return wrong(key, "a text");
   }
-  return json.get<std::string>();
+  return std::move(json.get_ref<std::string&>());
 }
 
 Result<std::uint64_t> number_in(const Json& json, std::string_view key) {
@@ -32,12 +34,12 @@ Result<std::uint64_t> number_in(const Json& json, std::string_view key) {
   return json.get<std::uint64_t>();
 }
 
-Result<std::vector<std::string>> texts_in(const Json& json, std::string_view key) {
+Result<std::vector<std::string>> texts_in(Json& json, std::string_view key) {
   if (!json.is_array()) {
     return wrong(key, "a list of texts");
   }
   std::vector<std::string> texts;
-  for (const Json& item : json) {
+  for (Json& item : json) {
     Result<std::string> text = text_in(item, key);
     if (!text) {
       return wrong(key, "a list of texts");
@@ -48,7 +50,7 @@ Result<std::vector<std::string>> texts_in(const Json& json, std::string_view key
 }
 
 /// The words of `lr 0.1 "two words"`; a list is words already.
-Result<std::vector<std::string>> words_in(const Json& json, std::string_view key) {
+Result<std::vector<std::string>> words_in(Json& json, std::string_view key) {
   if (json.is_array()) {
     return texts_in(json, key);
   }
@@ -84,12 +86,12 @@ Result<std::vector<std::string>> words_in(const Json& json, std::string_view key
   return words;
 }
 
-Result<std::vector<std::vector<std::string>>> word_lists(const Json& json, std::string_view key) {
+Result<std::vector<std::vector<std::string>>> word_lists(Json& json, std::string_view key) {
   if (!json.is_array()) {
     return wrong(key, "a list of texts, or of lists of words");
   }
   std::vector<std::vector<std::string>> lists;
-  for (const Json& item : json) {
+  for (Json& item : json) {
     Result<std::vector<std::string>> words = words_in(item, key);
     if (!words) {
       return Failure(words.error());
@@ -108,7 +110,15 @@ Result<void> set(Out& out, Result<T> read) {
   return {};
 }
 
-Result<void> read_field(const std::string& key, const Json& json, TextRequest& out) {
+/// How long a field may be, as JSON.
+std::size_t longest(std::string_view key) {
+  return key == "text"       ? kLongestText
+         : key == "defaults" ? kLongestDefaults
+         : key == "where"    ? kLongestCondition
+                             : kLongestMessage;
+}
+
+Result<void> read_field(const std::string& key, Json& json, TextRequest& out) {
   if (key == "format") {
     for (std::size_t i = 0; i < kFormats.size(); ++i) {
       if (json == kFormats[i]) {
@@ -126,9 +136,6 @@ Result<void> read_field(const std::string& key, const Json& json, TextRequest& o
   }
   if (key == "text") {
     return set(out.text, text_in(json, key));
-  }
-  if (key == "token") {
-    return set(out.token, text_in(json, key));
   }
   if (key == "template") {
     return set(out.command, text_in(json, key));
@@ -162,7 +169,7 @@ Result<void> read_field(const std::string& key, const Json& json, TextRequest& o
     }
     return set(out.header, number_in(json, key));
   }
-  return fail(ErrorCode::Usage, fmt::format("a text has no field '{}'", key));
+  return fail(ErrorCode::Usage, fmt::format("a text has no field {}", shown(key)));
 }
 
 }  // namespace
@@ -178,19 +185,32 @@ Result<JobId> read_environment_from(const Json& json) {
 }
 
 Result<TextRequest> parse_text_request(std::string_view text) {
-  const Result<Json> json = parse_object(text);
-  if (!json) {
-    return Failure(json.error());
-  }
   TextRequest request;
-  if (!json->contains("format")) {
-    return wrong("format", fmt::format("one of {}", fmt::join(kFormats, ", ")));
-  }
-  for (const auto& [key, value] : json->items()) {
-    if (const Result<void> read = read_field(key, value, request); !read) {
+  bool has_format = false;
+  JsonParts members(text, JsonParts::Of::Object);
+  while (members.next()) {
+    const std::string key = key_of(members.key());
+    if (key == "token") {
+      if (const Result<void> read = set(request.token, read_token(members.value())); !read) {
+        return Failure(read.error());
+      }
+      continue;
+    }
+    Result<Json> json = parse_part(members.value(), members.extent(), longest(key));
+    if (!json) {
+      return fail(json.error().code, fmt::format("{}: {}", shown(key), json.error().message));
+    }
+    if (const Result<void> read = read_field(key, *json, request); !read) {
       return fail(read.error().code,
                   key == "defaults" ? "defaults: " + read.error().message : read.error().message);
     }
+    has_format = has_format || key == "format";
+  }
+  if (members.failed()) {
+    return fail(ErrorCode::Usage, "this is not a JSON object");
+  }
+  if (!has_format) {
+    return wrong("format", fmt::format("one of {}", fmt::join(kFormats, ", ")));
   }
   return request;
 }

@@ -30,6 +30,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view found;
   std::size_t best = 3;
   for (const std::string_view candidate : candidates) {
+    if (word.size() >= candidate.size() + best || candidate.size() >= word.size() + best) {
+      continue;  // that many letters must change at least, and the word may be very long
+    }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best) {
       best = distance;

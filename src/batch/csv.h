@@ -2,6 +2,7 @@
 // mark, blanks around fields, lines without content.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,38 @@ struct CsvRecord {
   std::vector<std::string> fields;
 };
 
+/// Cuts a text into records, one at a time: a text of two-byte lines is fifty times as large in
+/// memory. Borrows the text.
+class CsvReader {
+ public:
+  /// More are not told; nothing is read after them.
+  static constexpr std::size_t kMostProblems = 1000;
+  static constexpr std::size_t kMostFields = 1000;  // of a record
+
+  explicit CsvReader(std::string_view text);
+
+  /// The next that has something in it.
+  std::optional<CsvRecord> next();
+  /// With the quotes, so far; such records are left out.
+  std::vector<LineError>& problems() { return problems_; }
+
+ private:
+  bool at_end_of_line() const;
+  void skip_line_end();
+  void skip_blanks();
+  std::optional<CsvRecord> take_record();
+  std::string take_plain();
+  std::optional<std::string> take_quoted();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+  std::vector<LineError> problems_;
+};
+
 struct Csv {
-  std::vector<CsvRecord> records;   // without those that have nothing in them
-  std::vector<LineError> problems;  // with the quotes; such records are left out
+  std::vector<CsvRecord> records;
+  std::vector<LineError> problems;
 };
 
 Csv parse_csv(std::string_view text);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "base/units.h"
 #include "batch/csv.h"
@@ -23,9 +24,6 @@ constexpr std::array<std::string_view, kColumns> kNames = {"Directory", "Executa
 using Places = std::array<std::size_t, kColumns>;
 
 constexpr std::string_view kEpochsArgument = " --epochs=";
-
-/// Every row is a priority of its own to the scheduler.
-constexpr std::size_t kMostTasks = kMostPriority;
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -90,8 +88,10 @@ bool is_on_path(const std::string& name) {
 /// Reads one row after the other, and gathers what is wrong with them.
 class Reader {
  public:
-  Reader(const TaskFormat& format, std::vector<LineError> problems)
-      : format_(format), problems_(std::move(problems)) {}
+  explicit Reader(const TaskFormat& format) : format_(format) {}
+
+  std::size_t tasks() const { return tasks_.size(); }
+  std::size_t problems() const { return problems_.size(); }
 
   void read(const CsvRecord& record, const Places& places, std::size_t columns) {
     const std::size_t wrong = problems_.size();
@@ -125,7 +125,8 @@ class Reader {
     }
   }
 
-  TaskList finish() {
+  TaskList finish(std::vector<LineError> with_quotes) {
+    std::move(with_quotes.begin(), with_quotes.end(), std::back_inserter(problems_));
     std::stable_sort(problems_.begin(), problems_.end(),
                      [](const LineError& a, const LineError& b) { return a.line < b.line; });
     return {std::move(tasks_), std::move(problems_)};
@@ -213,32 +214,40 @@ namespace {
 
 /// An error when no row can be read at all.
 Result<TaskList> parse(std::string_view text, const TaskFormat& format) {
-  Csv csv = parse_csv(text);
+  constexpr std::size_t kLookEvery = 100;  // rows: files may be far away
+  CsvReader csv(text);
   Places places = {0, 1, 2, 3, 4};
   std::size_t columns = kColumns;
-  std::size_t first = 0;
   if (format.header) {
-    first = *format.header + 1;
-    if (csv.records.size() < first) {
+    std::optional<CsvRecord> header = csv.next();
+    for (std::size_t i = 0; i < *format.header && header; ++i) {
+      header = csv.next();
+    }
+    if (!header) {
       return fail(ErrorCode::Usage,
                   fmt::format("the file has no row {} to be the header", *format.header));
     }
-    const CsvRecord& header = csv.records[*format.header];
-    const Result<Places> found = find_columns(header);
+    const Result<Places> found = find_columns(*header);
     if (!found) {
       return Failure(found.error());
     }
     places = *found;
-    columns = header.fields.size();
+    columns = header->fields.size();
   }
-  if (csv.records.size() > kMostTasks) {
-    return fail(ErrorCode::Usage, fmt::format("the file has more than {} rows", kMostTasks));
+  Reader reader(format);
+  std::size_t rows = 0;
+  while (const std::optional<CsvRecord> record = csv.next()) {
+    if (reader.tasks() >= format.most_tasks) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("the file has more than {} rows", format.most_tasks));
+    }
+    if (reader.problems() >= CsvReader::kMostProblems ||
+        (++rows % kLookEvery == 0 && format.patience.over())) {
+      break;
+    }
+    reader.read(*record, places, columns);
   }
-  Reader reader(format, std::move(csv.problems));
-  for (std::size_t i = first; i < csv.records.size(); ++i) {
-    reader.read(csv.records[i], places, columns);
-  }
-  return reader.finish();
+  return reader.finish(std::move(csv.problems()));
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/patience.h"
 #include "base/result.h"
+#include "core/job.h"
 #include "core/recipe.h"
 #include "spec/job_line.h"
 
@@ -40,11 +42,13 @@ struct TaskFormat {
   std::string python = "python3";         // for the executable -1
   std::string folder = ".";               // what paths are relative to
   bool files_must_exist = true;
+  std::size_t most_tasks = kMostPriority;  // every row is a priority of its own to the scheduler
+  Patience patience = {};                  // when it ends, what follows is not read
 };
 
 struct TaskList {
   std::vector<Task> tasks;
-  std::vector<LineError> problems;  // in the order of lines; such rows are left out
+  std::vector<LineError> problems;  // the first, in the order of lines; such rows are left out
 };
 
 /// The columns Directory, Executable, Filename, Epochs and Priority: in any order under a header,

@@ -101,19 +101,22 @@ Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& t
     // Whoever was killed between the queue's answer and the journal gets the same answer again: for
     // the rows that there were then, which may be fewer.
     request->token = fmt::format("batch-{}-{}", journal.progress().token, rows->front().id);
-    const Result<SubmitReply> reply = send_submission(*request);
-    if (!reply) {
-      return Failure(reply.error());
+    const Result<std::vector<SubmitReply>> replies = send_submission(*request);
+    if (!replies) {
+      return Failure(replies.error());
     }
-    for (std::size_t i = 0; i < std::min<std::size_t>(reply->count, rows->size()); ++i) {
-      const std::size_t row = (*rows)[i].row;
-      const Result<void> noted =
-          journal.row_submitted(row, tasks[row].fingerprint, reply->first.value + i);
-      if (!noted) {
-        return Failure(noted.error());
+    std::size_t place = 0;
+    for (const SubmitReply& reply : *replies) {
+      for (std::uint64_t i = 0; i < reply.count && place < rows->size(); ++i, ++place) {
+        const std::size_t row = (*rows)[place].row;
+        const Result<void> noted =
+            journal.row_submitted(row, tasks[row].fingerprint, reply.first.value + i);
+        if (!noted) {
+          return Failure(noted.error());
+        }
       }
     }
-    fmt::print("{}\n", job_range(*reply));
+    fmt::print("{}\n", job_ranges(*replies));
   }
 }
 

@@ -316,7 +316,9 @@ Result<void> JobOptions::apply_array(SubmittedJob& job) const {
   const std::int64_t count = dash == array_.npos ? *last : *last - *first + 1;
   if (*first < 0 || count < 1 || count > kMostInArray ||
       *last > std::numeric_limits<std::int32_t>::max()) {
-    return fail(ErrorCode::Usage, "--array is N, or FIRST-LAST from 0 on");
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("--array is N, or FIRST-LAST from 0 on, for at most {} jobs", kMostInArray));
   }
   job.count = static_cast<std::uint32_t>(count);
   job.description.array_index = static_cast<std::uint32_t>(*first);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/daemon_client.h"
+#include "cli/submission_parts.h"
 #include "spec/job_line.h"
 
 namespace berth {
@@ -80,7 +81,7 @@ Result<void> check_texts(const JobDescription& job) {
 
 }  // namespace
 
-Result<SubmitReply> send_submission(const SubmitRequest& submission) {
+Result<std::vector<SubmitReply>> send_submission(const SubmitRequest& submission) {
   for (const SubmittedJob& job : submission.jobs) {
     if (const Result<void> checked = check_texts(job.description); !checked) {
       return Failure(checked.error());
@@ -90,17 +91,38 @@ Result<SubmitReply> send_submission(const SubmitRequest& submission) {
   if (!daemon) {
     return Failure(daemon.error());
   }
-  const Result<std::string> body = ask(*daemon, "POST", "/v1/jobs", to_json(submission));
-  if (!body) {
-    return Failure(body.error());
+  SubmissionParts parts(submission);
+  std::vector<SubmitReply> replies;
+  while (!parts.done()) {
+    const Result<std::string> body = ask(*daemon, "POST", "/v1/jobs", parts.next());
+    const Result<SubmitReply> reply =
+        body ? parse_submit_reply(*body) : Result<SubmitReply>(Failure(body.error()));
+    if (!reply) {
+      return replies.empty() ? Failure(reply.error())
+                             : fail(reply.error().code,
+                                    fmt::format("{} are queued, and the others not: {}",
+                                                job_ranges(replies), reply.error().message));
+    }
+    replies.push_back(*reply);
+    if (!parts.queued(*reply)) {
+      break;  // its token stands for other jobs than these
+    }
   }
-  return parse_submit_reply(*body);
+  return replies;
 }
 
-std::string job_range(const SubmitReply& reply) {
-  return reply.count == 1
-             ? std::to_string(reply.first.value)
-             : fmt::format("{}-{}", reply.first.value, reply.first.value + reply.count - 1);
+std::string job_ranges(const std::vector<SubmitReply>& replies) {
+  std::string text;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const std::uint64_t first = replies[i].first.value;
+    std::uint64_t end = first + replies[i].count;
+    while (i + 1 < replies.size() && replies[i + 1].first.value == end) {
+      end += replies[++i].count;
+    }
+    text += text.empty() ? "" : " ";
+    text += end == first + 1 ? std::to_string(first) : fmt::format("{}-{}", first, end - 1);
+  }
+  return text;
 }
 
 Result<void> read_log(const LogWish& wish, const std::function<void(std::string_view)>& print) {

@@ -4,16 +4,22 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/messages.h"
 
 namespace berth {
 
-/// Starts a daemon where none runs.
-Result<SubmitReply> send_submission(const SubmitRequest& submission);
+/// Starts a daemon where none runs. What is more than one request may hold goes in several, each of
+/// which is taken whole or not at all, and the same token gives the same jobs again for all of
+/// them; the answers are in the order of the jobs.
+Result<std::vector<SubmitReply>> send_submission(const SubmitRequest& submission);
 
-/// "12", or "12-40".
-std::string job_range(const SubmitReply& reply);
+/// What a command queues at most: beyond that something was probably mistaken.
+inline constexpr std::size_t kMostQueued = 1'000'000;
+
+/// "12", "12-40", or "12-40 51-60".
+std::string job_ranges(const std::vector<SubmitReply>& replies);
 
 /// Which part of the output of a job to print.
 struct LogWish {

@@ -4,8 +4,8 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <limits>
 
+#include "base/bounds.h"
 #include "cli/args.h"
 #include "cli/commands.h"
 #include "cli/job_options.h"
@@ -16,6 +16,9 @@
 
 namespace berth {
 namespace {
+
+/// That is read as a whole.
+constexpr std::size_t kLongestFile = std::size_t{256} << 20;
 
 struct SubmitCommand {
   JobOptions options;
@@ -61,8 +64,8 @@ Args declare(SubmitCommand& command) {
   return args;
 }
 
-/// All of a file, or of standard input.
-Result<std::string> read_whole(const std::string& path) {
+/// All of a file, or of standard input; not more than `most` bytes.
+Result<std::string> read_whole(const std::string& path, std::size_t most) {
   Result<Input> input = Input::open(path, JobReader::Separator::Newline);
   if (!input) {
     return Failure(input.error());
@@ -75,6 +78,10 @@ Result<std::string> read_whole(const std::string& path) {
       return fail_errno(fmt::format("cannot read {}", path), errno);
     }
     text.append(block, static_cast<std::size_t>(got));
+    if (text.size() > most) {
+      return fail(ErrorCode::Usage, fmt::format("{} is longer than {} MiB: queue it in parts",
+                                                path == "-" ? "standard input" : path, most >> 20));
+    }
     more = got > 0;
   }
   return text;
@@ -104,6 +111,11 @@ Result<void> read_lines(SubmitCommand& command) {
                     fmt::format("nothing was queued: line {}: {}", line, job.error().message));
       }
       command.submission.jobs.push_back(std::move(*job));
+      if (command.submission.jobs.size() > kMostQueued) {
+        return fail(ErrorCode::Usage,
+                    fmt::format("nothing was queued: there are more than {} jobs. Split the file",
+                                kMostQueued));
+      }
     }
   }
   return {};
@@ -111,12 +123,11 @@ Result<void> read_lines(SubmitCommand& command) {
 
 /// GPUPeasy's format; whatever is wrong is told at once.
 Result<void> read_peasy(SubmitCommand& command) {
-  const Result<std::string> text = read_whole(command.file);
+  const Result<std::string> text = read_whole(command.file, kLongestFile);
   if (!text) {
     return Failure(text.error());
   }
-  constexpr auto kAll = std::numeric_limits<std::size_t>::max();
-  TextJobs read = read_peasy_jobs(*text, command.submission.defaults, kAll);
+  TextJobs read = read_peasy_jobs(*text, command.submission.defaults, {});
   std::string problems;
   for (const TextProblem& problem : read.problems) {
     problems +=
@@ -132,7 +143,7 @@ Result<void> read_peasy(SubmitCommand& command) {
 
 /// The document as it is; this directory and environment where it names none.
 Result<void> read_document(SubmitCommand& command) {
-  const Result<std::string> text = read_whole(command.document);
+  const Result<std::string> text = read_whole(command.document, kLongestBody);
   if (!text) {
     return Failure(text.error());
   }
@@ -209,18 +220,18 @@ Result<int> execute(SubmitCommand& command) {
       (command.submission.jobs.size() != 1 || command.submission.jobs[0].count != 1)) {
     return fail(ErrorCode::Usage, "--wait follows one job: use berth wait for many");
   }
-  const Result<SubmitReply> reply = send_submission(command.submission);
-  if (!reply) {
-    return Failure(reply.error());
+  const Result<std::vector<SubmitReply>> replies = send_submission(command.submission);
+  if (!replies) {
+    return Failure(replies.error());
   }
   if (command.wait) {
     if (::isatty(STDERR_FILENO) != 0) {
       // Whoever interrupts this leaves the job in the queue, and must be able to name it.
-      fmt::print(stderr, "job {}\n", reply->first.value);
+      fmt::print(stderr, "job {}\n", replies->front().first.value);
     }
-    return follow_job(reply->first.value);
+    return follow_job(replies->front().first.value);
   }
-  fmt::print("{}\n", job_range(*reply));
+  fmt::print("{}\n", job_ranges(*replies));
   return 0;
 }
 

@@ -129,14 +129,28 @@ Result<std::uint64_t> count_points(const Sweep& sweep, std::uint64_t seed) {
   return count;
 }
 
+/// Points that are kept, to be run or queued, are not to be without end. To be called for each.
+Result<void> check_count(const Sweep& sweep, std::size_t kept) {
+  const std::uint64_t count = std::max<std::uint64_t>(sweep.count().value_or(0), kept);
+  if (count <= kMostQueued) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("the sweep has {} points, and at most {} are run or queued at once: "
+                          "--n-samples N draws some of them",
+                          sweep.count() ? std::to_string(count) : "too many", kMostQueued));
+}
+
 Result<int> run_points(const Sweep& sweep, std::uint64_t seed, Words run_words) {
   std::vector<std::string> commands;
-  const Result<void> done = for_each_point(sweep, seed, [&commands](const SweepCursor& point) {
+  Result<void> counted = check_count(sweep, 0);
+  const Result<void> done = for_each_point(sweep, seed, [&](const SweepCursor& point) {
     commands.push_back(point.command());
-    return true;
+    counted = check_count(sweep, commands.size());
+    return counted.has_value();
   });
-  if (!done) {
-    return Failure(done.error());
+  if (!done || !counted) {
+    return Failure(done ? counted.error() : done.error());
   }
   return run_jobs(std::move(commands), run_words);
 }
@@ -163,6 +177,7 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
   }
   defaults->sweep = defaults->name;
   submission.defaults = std::move(*defaults);
+  Result<void> counted = check_count(sweep, 0);
   const Result<void> done = for_each_point(sweep, seed, [&](const SweepCursor& point) {
     SubmittedJob& job = submission.jobs.emplace_back(SubmittedJob{submission.defaults, 1, {}});
     job.description.environment.clear();
@@ -170,10 +185,11 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
     for (std::size_t i = 0; i < sweep.params().size(); ++i) {
       job.description.parameters[sweep.params()[i].name()] = point.values()[i].text;
     }
-    return true;
+    counted = check_count(sweep, submission.jobs.size());
+    return counted.has_value();
   });
-  if (!done) {
-    return Failure(done.error());
+  if (!done || !counted) {
+    return Failure(done ? counted.error() : done.error());
   }
   for (SubmittedJob& job : submission.jobs) {
     if (const Result<void> array = job_options.apply_array(job); !array) {
@@ -183,11 +199,11 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
   if (submission.jobs.empty()) {
     return fail(ErrorCode::Usage, "the sweep has no points: nothing was queued");
   }
-  const Result<SubmitReply> reply = send_submission(submission);
-  if (!reply) {
-    return Failure(reply.error());
+  const Result<std::vector<SubmitReply>> replies = send_submission(submission);
+  if (!replies) {
+    return Failure(replies.error());
   }
-  write_out(job_range(*reply) + "\n");
+  write_out(job_ranges(*replies) + "\n");
   return 0;
 }
 

@@ -117,6 +117,7 @@ void Daemon::watch_signals() {
 void Daemon::turn() {
   const Time at = now();
   whatif_.check(at);
+  worker_.check();
   settle_pauses(at);
   settle_room(at);
   for (std::function<void()>& call : std::exchange(next_turn_, {})) {

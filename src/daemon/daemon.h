@@ -242,8 +242,13 @@ class Daemon {
 
   void ask_whatif(Asked asked);  // whatif.cc
 
+  // Reading requests that queue jobs (reading.cc).
+  using Finish = std::function<void(Reply)>;
+  void submit(Asked asked);
+  void queue_jobs(Reply reply, Result<SubmitRequest> wanted, const Peer& peer);
+  void read_apart(Asked asked, std::function<Finish(std::string, const Worker::Turn&)> read);
+
   // Submission (submit.cc).
-  HttpResponse submit(const HttpRequest& request);
   HttpResponse take_in(SubmitRequest wanted, const Peer& peer);
   static Error jobs_of_others();
   Result<void> settle_environment(SubmitRequest& submission, const Peer& peer);
@@ -276,7 +281,7 @@ class Daemon {
   struct ReadText;
   void texts(Asked asked);
   HttpResponse checked_text(ReadText& read, uid_t user);
-  HttpResponse submitted_text(ReadText& read, const Peer& peer);
+  void queue_text(Reply reply, ReadText& read, const Peer& peer);
 
   // What attempts use over time (usage.cc).
   void note_usage(Time at);

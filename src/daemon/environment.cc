@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "api/job_bounds.h"
 #include "daemon/daemon.h"
 
 namespace berth {
@@ -63,7 +64,8 @@ Result<void> Daemon::settle_environment(SubmitRequest& submission, const Peer& p
     std::string& directory = job.description.directory;
     directory = directory.empty() ? home_of(user) : directory;
   }
-  return {};
+  return check_bounds(
+      submission.defaults);  // together they may be more than a program can be given
 }
 
 }  // namespace berth

@@ -13,11 +13,6 @@
 
 namespace berth {
 
-HttpResponse Daemon::submit(const HttpRequest& request) {
-  Result<SubmitRequest> wanted = parse_submit_request(request.body);
-  return wanted ? take_in(std::move(*wanted), request.peer) : failed(wanted.error());
-}
-
 Error Daemon::jobs_of_others() {
   return {ErrorCode::Refused, "this daemon can run jobs of its own user only"};
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <limits>
 #include <random>
 #include <span>
 
@@ -61,7 +60,7 @@ SweepSpec sweep_of(const TextRequest& request, TextJobs& result) {
 }
 
 /// `seed` is set where the sweep depends on it.
-TextJobs read_sweep(const TextRequest& request, std::size_t keep,
+TextJobs read_sweep(const TextRequest& request, const TextLimits& limits,
                     std::optional<std::uint64_t>& seed) {
   TextJobs result;
   SweepSpec spec = sweep_of(request, result);
@@ -73,7 +72,23 @@ TextJobs read_sweep(const TextRequest& request, std::size_t keep,
   if (sweep && sweep->is_random()) {
     seed = chosen;
   }
-  return read_sweep_jobs(std::move(spec), chosen, request.defaults, keep);
+  return read_sweep_jobs(std::move(spec), chosen, request.defaults, limits);
+}
+
+/// `seed` as read_sweep() has it.
+TextJobs read_text(const TextRequest& request, const TaskFormat& csv, const TextLimits& limits,
+                   std::optional<std::uint64_t>& seed) {
+  switch (request.format) {
+    case TextRequest::Format::Lines:
+      return read_line_jobs(request.text, request.defaults, limits);
+    case TextRequest::Format::Peasy:
+      return read_peasy_jobs(request.text, request.defaults, limits);
+    case TextRequest::Format::Sweep:
+      return read_sweep(request, limits, seed);
+    case TextRequest::Format::Csv:
+      return read_task_jobs(request.text, csv, request.defaults, limits);
+  }
+  return {};
 }
 
 }  // namespace
@@ -83,55 +98,48 @@ struct Daemon::ReadText {
   TextRequest request;
   TextJobs jobs;
   std::optional<std::uint64_t> seed;
+  std::shared_ptr<void> room;
 };
 
 void Daemon::texts(Asked asked) {
   const uid_t user = user_of(asked.request.peer);
-  if (user != ::getuid() && ::getuid() != 0) {
-    return answer(std::move(asked.reply), failed(jobs_of_others()));
-  }
+  const Peer peer = asked.request.peer;
   const bool check_only = asked.verb == "check";
   TaskFormat csv;
   csv.folder = home_of(user);
   // What a user may not see is not told by whether its name is a mistake.
   csv.files_must_exist = user == ::getuid();
-  const auto held = std::make_shared<Asked>(std::move(asked));
-  worker_.run([this, held, user, check_only, csv]() mutable {
-    Result<TextRequest> request = parse_text_request(held->request.body);
-    if (!request) {
-      return loop_.post(
-          [this, held, error = request.error()] { answer(std::move(held->reply), failed(error)); });
-    }
-    std::string().swap(held->request.body);
-    auto read = std::make_shared<ReadText>();
-    read->request = std::move(*request);
-    JobDescription& defaults = read->request.defaults;
-    const std::string& text = read->request.text;
-    defaults.directory = defaults.directory.empty() ? csv.folder : defaults.directory;
-    csv.header = read->request.header;
-    const std::size_t keep = check_only ? kShown : std::numeric_limits<std::size_t>::max();
-    switch (read->request.format) {
-      case TextRequest::Format::Lines:
-        read->jobs = read_line_jobs(text, defaults, keep);
-        break;
-      case TextRequest::Format::Peasy:
-        read->jobs = read_peasy_jobs(text, defaults, keep);
-        break;
-      case TextRequest::Format::Sweep:
-        read->jobs = read_sweep(read->request, keep, read->seed);
-        break;
-      case TextRequest::Format::Csv:
-        read->jobs = read_task_jobs(text, csv, defaults, keep);
-        break;
-    }
-    if (read->jobs.count == 0 && read->jobs.problems.empty()) {
-      read->jobs.complain(0, 0, "the text holds no jobs");
-    }
-    loop_.post([this, held, read, user, check_only] {
-      answer(std::move(held->reply),
-             check_only ? checked_text(*read, user) : submitted_text(*read, held->request.peer));
-    });
-  });
+  read_apart(
+      std::move(asked),
+      [this, user, peer, check_only, csv](std::string body, const Worker::Turn& turn) -> Finish {
+        Result<TextRequest> request = parse_text_request(body);
+        if (!request) {
+          return [this, error = request.error()](Reply reply) {
+            answer(std::move(reply), failed(error));
+          };
+        }
+        std::string().swap(body);
+        const auto read = std::make_shared<ReadText>();
+        read->request = std::move(*request);
+        read->room = turn.room;
+        JobDescription& defaults = read->request.defaults;
+        defaults.directory = defaults.directory.empty() ? csv.folder : defaults.directory;
+        TaskFormat format = csv;
+        format.header = read->request.header;
+        const TextLimits limits{check_only ? kShown : TextLimits::kAll, true, turn.patience};
+        read->jobs = read_text(read->request, format, limits, read->seed);
+        std::string().swap(read->request.text);
+        if (read->jobs.count == 0 && read->jobs.problems.empty()) {
+          read->jobs.complain(0, 0, "the text holds no jobs");
+        }
+        return [this, read, user, peer, check_only](Reply reply) {
+          if (check_only) {
+            answer(std::move(reply), checked_text(*read, user));
+          } else {
+            queue_text(std::move(reply), *read, peer);
+          }
+        };
+      });
 }
 
 /// What the text itself does not tell: whether such jobs can run here.
@@ -162,7 +170,7 @@ HttpResponse Daemon::checked_text(ReadText& read, uid_t user) {
   return json(to_json(reply));
 }
 
-HttpResponse Daemon::submitted_text(ReadText& read, const Peer& peer) {
+void Daemon::queue_text(Reply reply, ReadText& read, const Peer& peer) {
   if (!read.jobs.problems.empty()) {
     std::string text = "nothing was queued:";
     for (std::size_t i = 0; i < std::min(read.jobs.problems.size(), kProblemsTold); ++i) {
@@ -171,14 +179,15 @@ HttpResponse Daemon::submitted_text(ReadText& read, const Peer& peer) {
                                 : fmt::format("\n  line {}, column {}: {}", problem.line,
                                               problem.column, problem.message);
     }
-    return failed({ErrorCode::Usage, text});
+    return answer(std::move(reply), failed({ErrorCode::Usage, text}));
   }
   SubmitRequest submission;
   submission.token = std::move(read.request.token);
   submission.defaults = std::move(read.request.defaults);
   submission.environment_from = read.request.environment_from;
   submission.jobs = std::move(read.jobs.jobs);
-  return take_in(std::move(submission), peer);
+  submission.room = std::move(read.room);
+  queue_jobs(std::move(reply), std::move(submission), peer);
 }
 
 }  // namespace berth

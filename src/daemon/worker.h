@@ -1,62 +1,61 @@
-// Worker: a thread for work that would hold up the loop: one piece of work after the other, in the
-// order given. Work must end by itself: whoever destroys the worker waits for the present one.
+// Worker: a thread for reading what would hold up the loop, one request after the other. Users take
+// turns, and each may have only so much waiting. Work ends early when nobody wants its result any
+// more, when its time is over, and with the worker: whoever does it asks its patience now and then.
+// What the work has made may go on taking memory: the next begins when there is room again.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
+#include <sys/types.h>
+
+#include <chrono>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <thread>
-#include <utility>
+
+#include "base/patience.h"
+#include "base/result.h"
 
 namespace berth {
 
 class Worker {
  public:
-  Worker() = default;
+  struct Turn {
+    Patience patience;
+    std::shared_ptr<void> room;  // whoever goes on using memory keeps it
+  };
+
+  struct Task {
+    uid_t user = 0;
+    std::size_t bytes = 0;  // that it holds while it waits
+    /// Whether nobody wants the result any more; asked by check().
+    std::function<bool()> unwanted;
+    std::function<void(const Turn&)> work;
+  };
+
+  struct Limits {
+    std::size_t tasks = 16;                                     // of a user, waiting
+    std::size_t user_bytes = std::size_t{32} << 20;             // likewise
+    std::size_t bytes = std::size_t{64} << 20;                  // of all users
+    Patience::Clock::duration time = std::chrono::seconds(10);  // for a task
+  };
+
+  Worker() : Worker(Limits()) {}
+  explicit Worker(const Limits& limits);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    changed_.notify_one();
-    if (thread_.joinable()) {
-      thread_.join();
-    }
-  }
+  /// Cancels the present task and waits for it; the others are dropped.
+  ~Worker();
 
-  void run(std::function<void()> work) {
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_.push_back(std::move(work));
-    }
-    if (!thread_.joinable()) {
-      thread_ = std::thread([this] { loop(); });
-    }
-    changed_.notify_one();
-  }
+  /// An error when there is too much waiting already; then the task is dropped.
+  Result<void> run(Task task);
+
+  /// Cancels what nobody wants any more. On the thread that calls run().
+  void check();
 
  private:
-  void loop() {
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
-      if (ending_) {
-        return;
-      }
-      const std::function<void()> work = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      work();
-    }
-  }
+  struct State;
+  static void loop(const std::shared_ptr<State>& held);
 
-  std::mutex mutex_;  // guards the two below
-  std::deque<std::function<void()>> waiting_;
-  bool ending_ = false;
-  std::condition_variable changed_;
+  std::shared_ptr<State> state_;  // rooms may outlive the worker
   std::thread thread_;
 };
 

@@ -29,6 +29,9 @@ class Constraint {
   /// `values` has one value for each of the parameters, in their order.
   bool holds(std::span<const ParamValue> values) const;
 
+  /// How much there is to do for that.
+  std::size_t steps() const { return program_.steps.size(); }
+
  private:
   explicit Constraint(ConstraintProgram program) : program_(std::move(program)) {}
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bounds.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "core/job.h"
@@ -44,9 +45,6 @@ Result<LineOptions> take_options(std::string_view& line);
 /// What a line says of MPS, over what `needs` have: for jobs of this process's user. A job without
 /// a GPU has no use for it.
 void set_mps(Needs& needs, const LineOptions& options);
-
-/// The longest command that the kernel passes to a shell in one argument.
-inline constexpr std::size_t kLongestCommand = 131071;
 
 struct JobLine {
   std::size_t line = 0;  // where it starts, from 1

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kPart = ";;";
 constexpr std::string_view kEnd = ";;;";
+constexpr std::size_t kLookEvery = 1000;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
@@ -21,10 +22,14 @@ std::string_view trimmed(std::string_view text) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, const PeasyLimits& limits) : text_(text), limits_(limits) {}
 
   PeasyText parse() {
-    for (;;) {
+    for (std::size_t taken = 1;; ++taken) {
+      if (result_.jobs.size() >= limits_.jobs || result_.problems.size() >= limits_.problems ||
+          (taken % kLookEvery == 0 && limits_.patience.over())) {
+        return std::move(result_);
+      }
       at_ = std::min(text_.find_first_not_of(kBlanks, at_), text_.size());
       if (at_ == text_.size()) {
         return std::move(result_);
@@ -100,8 +105,10 @@ class Parser {
       counted_ = line_begin_ = 0;
       line_ = 1;
     }
-    for (std::size_t end = text_.find('\n', counted_); end < where;
-         end = text_.find('\n', end + 1)) {
+    // Not beyond: the whole text may be one line, with a million jobs in it.
+    const std::string_view before = text_.substr(0, where);
+    for (std::size_t end = before.find('\n', counted_); end != before.npos;
+         end = before.find('\n', end + 1)) {
       ++line_;
       line_begin_ = end + 1;
     }
@@ -109,6 +116,7 @@ class Parser {
   }
 
   std::string_view text_;
+  const PeasyLimits& limits_;
   std::size_t at_ = 0;
   std::size_t counted_ = 0;     // lines are counted up to here
   std::size_t line_ = 1;        // the one that this is in
@@ -118,6 +126,8 @@ class Parser {
 
 }  // namespace
 
-PeasyText parse_peasy(std::string_view text) { return Parser(text).parse(); }
+PeasyText parse_peasy(std::string_view text, const PeasyLimits& limits) {
+  return Parser(text, limits).parse();
+}
 
 }  // namespace berth

@@ -2,10 +2,12 @@
 // likes. Blanks around the parts do not count; a command may have several lines, but no `;;`.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/patience.h"
 #include "spec/job_line.h"
 
 namespace berth {
@@ -19,9 +21,16 @@ struct PeasyJob {
 
 struct PeasyText {
   std::vector<PeasyJob> jobs;
-  std::vector<LineError> problems;  // all of them; such jobs are left out
+  std::vector<LineError> problems;  // such jobs are left out
 };
 
-PeasyText parse_peasy(std::string_view text);
+/// How much is read; what follows is not looked at.
+struct PeasyLimits {
+  std::size_t jobs = std::numeric_limits<std::size_t>::max();
+  std::size_t problems = 1000;
+  Patience patience = {};
+};
+
+PeasyText parse_peasy(std::string_view text, const PeasyLimits& limits = {});
 
 }  // namespace berth

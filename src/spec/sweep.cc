@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/bounds.h"
 #include "spec/sweep_text.h"
 
 namespace berth {
@@ -57,12 +58,39 @@ SweepSpec override_sweep(SweepSpec base, SweepSpec over) {
   return base;
 }
 
+namespace {
+
+/// What is compared with each other, or searched for each point.
+Result<void> check_size(const SweepSpec& spec) {
+  if (spec.params.size() > kMostParameters) {
+    return fail(ErrorCode::Usage, fmt::format("the sweep has {} parameters: at most {} can be",
+                                              spec.params.size(), kMostParameters));
+  }
+  std::size_t condition = 0;
+  for (const std::string& text : spec.where) {
+    condition += text.size();
+  }
+  if (condition > kLongestCondition) {
+    return fail(ErrorCode::Usage, fmt::format("the conditions are {} bytes long: at most {} can be",
+                                              condition, kLongestCondition));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Sweep> Sweep::make(SweepSpec spec) {
+  if (const auto good = check_size(spec); !good) {
+    return Failure(good.error());
+  }
   Sweep sweep;
   sweep.params_ = std::move(spec.params);
   sweep.n_samples_ = spec.n_samples;
   sweep.most_misses_ = spec.most_misses;
   sweep.most_tries_ = spec.most_tries;
+  sweep.most_steps_ = spec.most_steps;
+  sweep.patience_ = spec.patience;
+  sweep.steps_ += sweep.params_.size();
   sweep.order_ = spec.order.value_or(spec.n_samples ? SweepOrder::Shuffled : SweepOrder::Grid);
   for (std::size_t i = 0; i < sweep.params_.size(); ++i) {
     if (find_param(sweep.params_, sweep.params_[i].name()) != i) {
@@ -80,6 +108,7 @@ Result<Sweep> Sweep::make(SweepSpec spec) {
     if (!constraint) {
       return Failure(constraint.error());
     }
+    sweep.steps_ += constraint->steps();
     sweep.constraints_.push_back(*std::move(constraint));
   }
   if (const auto good = sweep.add_axes(spec.zips); !good) {
@@ -214,7 +243,7 @@ bool SweepCursor::next() {
       }
       position_ = 0;
     }
-    if ((sweep_.n_samples_ && misses >= sweep_.most_misses_) || tried_++ >= sweep_.most_tries_) {
+    if ((sweep_.n_samples_ && misses >= sweep_.most_misses_) || has_had_enough()) {
       gave_up_ = true;
       return false;
     }
@@ -229,6 +258,17 @@ bool SweepCursor::next() {
     }
   }
   return false;
+}
+
+bool SweepCursor::has_had_enough() {
+  constexpr std::uint64_t kLookEvery = 20'000;  // steps: well below a millisecond
+  steps_ += sweep_.steps_;
+  bool enough = tried_++ >= sweep_.most_tries_ || steps_ > sweep_.most_steps_;
+  if (steps_ - looked_ >= kLookEvery) {
+    looked_ = steps_;
+    enough = enough || sweep_.patience_.over();
+  }
+  return enough;
 }
 
 void SweepCursor::move_to(std::uint64_t grid_index) {

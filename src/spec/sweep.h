@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/patience.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "spec/constraint.h"
@@ -39,8 +40,11 @@ struct SweepSpec {
   bool allow_unused = false;
   /// A sample gives up after so many points in a row that no constraint lets through.
   std::uint64_t most_misses = 1'000'000;
-  /// Whoever only counts the points gives up after so many looked at.
+  /// Whoever only counts the points gives up after so many looked at, or after so much to do for
+  /// them (the values of a point and the steps of its constraints), or when patience ends.
   std::uint64_t most_tries = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t most_steps = std::numeric_limits<std::uint64_t>::max();
+  Patience patience = {};
 };
 
 /// `base` with everything that `over` says put over it; parameters are replaced by name.
@@ -83,6 +87,9 @@ class Sweep {
   std::optional<std::uint64_t> n_samples_;
   std::uint64_t most_misses_ = 0;
   std::uint64_t most_tries_ = 0;
+  std::uint64_t most_steps_ = 0;
+  Patience patience_;
+  std::uint64_t steps_ = 1;  // to do for each point
   std::uint64_t grid_size_ = 1;
 };
 
@@ -105,6 +112,7 @@ class SweepCursor {
   std::string command() const { return sweep_.template_->expand(values_); }
 
  private:
+  bool has_had_enough();
   void move_to(std::uint64_t grid_index);
   bool satisfies_constraints() const;
 
@@ -114,6 +122,8 @@ class SweepCursor {
   std::uint64_t position_ = 0;
   std::uint64_t given_ = 0;
   std::uint64_t tried_ = 0;
+  std::uint64_t steps_ = 0;   // done
+  std::uint64_t looked_ = 0;  // steps at the last look at the clock
   bool gave_up_ = false;
   std::vector<ParamValue> values_;
   /// Where each axis stands, to touch only the values that change.

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/bounds.h"
 #include "base/nearest.h"
+#include "spec/toml_nesting.h"
 
 // Header-only, because Debian's library is a shared one: berth links none that it can do without.
 // Errors as values, because berth throws none.
@@ -225,6 +227,16 @@ class Reader {
 }  // namespace
 
 Result<SweepSpec> parse_sweep_file(std::string_view text, std::string_view name) {
+  if (text.size() > kLongestSweepFile) {
+    return fail(ErrorCode::Usage, fmt::format("{} is {} bytes long: a sweep takes at most {}", name,
+                                              text.size(), kLongestSweepFile));
+  }
+  if (const auto deep = find_deep_nesting(text, kDeepestKey)) {
+    const std::string_view before = text.substr(0, *deep);
+    return fail(ErrorCode::Usage,
+                fmt::format("{}:{}: this nests deeper than the {} levels that can be read", name,
+                            1 + std::count(before.begin(), before.end(), '\n'), kDeepestKey));
+  }
   Reader reader(name);
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "spec/peasy.h"
 
 namespace berth {
@@ -25,14 +27,32 @@ std::string plain_path(std::string_view path) {
 
 }  // namespace
 
-void TextJobs::add(SubmittedJob job, std::size_t line, std::size_t keep) {
+void TextJobs::reserve(std::size_t expected, const TextLimits& limits) {
+  if (limits.bounded) {
+    // A list that grows takes up to three times its size.
+    jobs.reserve(std::min({expected, limits.keep, limits.most()}));
+  }
+}
+
+bool TextJobs::add(SubmittedJob job, std::size_t line, const TextLimits& limits) {
+  if (limits.bounded) {
+    if (const Result<void> checked = check_bounds(job.description); !checked) {
+      complain(line, line == 0 ? 0 : 1, checked.error().message);
+      return line != 0;  // of a sweep the others will not be better
+    }
+    if (const Result<void> added = meter_.add(job); !added) {
+      complain(line, line == 0 ? 0 : 1, added.error().message);
+      return false;
+    }
+  }
   ++count;
-  if (jobs.size() < keep) {
+  if (jobs.size() < limits.keep) {
     jobs.push_back(std::move(job));
     lines.push_back(line);
-  } else {
+  } else if (other_needs.size() < kMostNeeds) {
     other_needs.try_emplace(job.description.spec.needs, line);
   }
+  return true;
 }
 
 void TextJobs::complain(std::size_t line, std::size_t column, std::string message) {
@@ -83,12 +103,14 @@ Result<SubmittedJob> LineJobs::add(JobLine line) {
   return job;
 }
 
-TextJobs read_line_jobs(std::string_view text, const JobDescription& defaults, std::size_t keep) {
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
+TextJobs read_line_jobs(std::string_view text, const JobDescription& defaults,
+                        const TextLimits& limits) {
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
   TextJobs result;
+  result.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1, limits);
   LineJobs lines(defaults);
   JobReader reader(JobReader::Separator::Newline);
-  while (!text.empty()) {
+  while (!text.empty() && !limits.patience.over()) {
     reader.feed(text.substr(0, kPiece));
     text.remove_prefix(std::min(text.size(), kPiece));
     if (text.empty()) {
@@ -102,25 +124,31 @@ TextJobs read_line_jobs(std::string_view text, const JobDescription& defaults, s
       }
       const std::size_t line = (*item)->line;
       Result<SubmittedJob> job = lines.add(std::move(**item));
-      if (job) {
-        result.add(std::move(*job), line, keep);
-      } else {
+      if (!job) {
         result.complain(line, 1, job.error().message);
+      } else if (!result.add(std::move(*job), line, limits)) {
+        return result;
       }
     }
   }
   return result;
 }
 
-TextJobs read_peasy_jobs(std::string_view text, const JobDescription& defaults, std::size_t keep) {
-  PeasyText read = parse_peasy(text);
+TextJobs read_peasy_jobs(std::string_view text, const JobDescription& defaults,
+                         const TextLimits& limits) {
+  // One more than can be taken, so that this is told.
+  const std::size_t most = limits.bounded ? limits.most() + 1 : limits.most();
+  PeasyText read = parse_peasy(text, {most, TextJobs::kMostProblems, limits.patience});
   TextJobs result;
+  result.reserve(read.jobs.size(), limits);
   for (PeasyJob& each : read.jobs) {
     SubmittedJob job = blank_job(defaults);
     job.description.name = each.name.empty() ? defaults.name : std::move(each.name);
     job.description.output = each.output.empty() ? defaults.output : plain_path(each.output);
     job.description.command = std::move(each.command);
-    result.add(std::move(job), each.line, keep);
+    if (!result.add(std::move(job), each.line, limits)) {
+      break;
+    }
   }
   for (LineError& problem : read.problems) {
     result.complain(problem.line, problem.column, std::move(problem.message));
@@ -137,12 +165,17 @@ SubmittedJob job_of(const Task& task, std::uint64_t id, const JobDescription& de
   return job;
 }
 
-TextJobs read_task_jobs(std::string_view text, const TaskFormat& format,
-                        const JobDescription& defaults, std::size_t keep) {
+TextJobs read_task_jobs(std::string_view text, TaskFormat format, const JobDescription& defaults,
+                        const TextLimits& limits) {
+  format.most_tasks = std::min(format.most_tasks, limits.most());
+  format.patience = limits.patience;
   TaskList read = parse_tasks(text, format);
   TextJobs result;
+  result.reserve(read.tasks.size(), limits);
   for (const Task& task : read.tasks) {
-    result.add(job_of(task, result.count + 1, defaults), task.line, keep);
+    if (!result.add(job_of(task, result.count + 1, defaults), task.line, limits)) {
+      break;
+    }
   }
   for (LineError& problem : read.problems) {
     result.complain(problem.line, problem.column, std::move(problem.message));
@@ -150,8 +183,29 @@ TextJobs read_task_jobs(std::string_view text, const TaskFormat& format,
   return result;
 }
 
+namespace {
+
+/// What there is to say of a sweep whose points have been looked at.
+void judge_count(TextJobs& result, bool gave_up, const TextLimits& limits) {
+  if (gave_up) {
+    result.complain(0, 0,
+                    fmt::format("gave up after {} points: too few satisfy the constraints, or "
+                                "there are too many to look at",
+                                result.count));
+  } else if (result.count > limits.most()) {
+    result.complain(0, 0,
+                    fmt::format("the sweep has {} points, and {} can be queued at once: sample it "
+                                "(n_samples), or split it",
+                                result.count, limits.most()));
+  } else if (result.count == 0) {
+    result.complain(0, 0, "the sweep has no points");
+  }
+}
+
+}  // namespace
+
 TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescription& defaults,
-                         std::size_t keep) {
+                         const TextLimits& limits) {
   // More than can be queued, so that a preview ends.
   constexpr std::uint64_t kMostTries = 20'000'000;
   TextJobs result;
@@ -164,6 +218,8 @@ TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescriptio
     return result;
   }
   spec.most_tries = kMostTries;
+  spec.most_steps = kMostSweepSteps;
+  spec.patience = limits.patience;
   const Result<Sweep> sweep = Sweep::make(std::move(spec));
   if (!sweep) {
     result.complain(0, 0, sweep.error().message);
@@ -172,6 +228,10 @@ TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescriptio
   SubmittedJob blank = blank_job(defaults);
   blank.description.sweep = name;
   const std::optional<std::uint64_t> count = sweep->count();
+  // Of more than can be queued the first are enough, for whoever wants to see some.
+  const std::size_t keep =
+      count.value_or(0) > limits.most() ? std::min<std::size_t>(limits.keep, 100) : limits.keep;
+  result.reserve(std::min<std::uint64_t>(count.value_or(keep), keep), limits);
   SweepCursor cursor(*sweep, seed);
   while (cursor.next()) {
     if (result.jobs.size() == keep) {
@@ -186,21 +246,12 @@ TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescriptio
     for (std::size_t i = 0; i < sweep->params().size(); ++i) {
       job.description.parameters[sweep->params()[i].name()] = cursor.values()[i].text;
     }
-    result.add(std::move(job), 0, keep);
+    if (!result.add(std::move(job), 0, limits)) {
+      return result;
+    }
   }
   result.count = count.value_or(result.count);
-  if (cursor.gave_up()) {
-    result.complain(0, 0,
-                    fmt::format("gave up after {} points: too few satisfy the constraints, or "
-                                "there are too many to count",
-                                result.count));
-  } else if (result.count > kMostInArray) {
-    result.complain(
-        0, 0,
-        fmt::format("the sweep has more points than can be queued at once ({})", kMostInArray));
-  } else if (result.count == 0) {
-    result.complain(0, 0, "the sweep has no points");
-  }
+  judge_count(result, cursor.gave_up(), limits);
   return result;
 }
 

@@ -138,7 +138,7 @@ class Events(HttpCase):
         stalled.sendall(b"GET /v1/events HTTP/1.1\r\n\r\n")
         reader = self.listen()
         next(reader)
-        self.submit("true", held=True, labels={"long": "x" * 100_000})
+        self.submit("true " + "x" * 100_000, held=True)
         connection = self.unix()
         for i in range(1, 100):  # 10 MB of events
             reply = self.ask("POST", "/v1/jobs/edit?select=1", {"priority": i},

@@ -112,6 +112,9 @@ class Document:
     def check_maxItems(self, rule, _, value, where):
         self.expect(len(value) <= rule, value, where, f"at most {rule} long")
 
+    check_maxLength = check_maxItems
+    check_maxProperties = check_maxItems
+
     def check_pattern(self, rule, _, value, where):
         self.expect(re.search(rule, value), value, where, rule)
 

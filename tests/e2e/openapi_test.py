@@ -287,8 +287,14 @@ class Bodies(OpenApiCase):
             wrong += [1.5]
         if schema["type"] == "string":
             wrong += ["a\0b"]
+        if "maxLength" in schema:
+            wrong += ["x" * (schema["maxLength"] + 1)]
         if schema["type"] == "array":
             wrong += [[1], [None]]
+        if "maxItems" in schema:
+            wrong += [["1"] * (schema["maxItems"] + 1)]
+        if "maxProperties" in schema:
+            wrong += [{str(i): "" for i in range(schema["maxProperties"] + 1)}]
         return fine, wrong
 
     def submits(self, status, job, **defaults):
@@ -344,7 +350,7 @@ class Bodies(OpenApiCase):
                            {key: schema["examples"][0]})
 
     def test_a_submission_is_bounded(self):
-        """Ten million jobs that each follow ten million would never end."""
+        """A million jobs that each follow a million would never end."""
         most = self.properties("SubmittedJob")["array"]["maximum"]
         job = {"command": "true", "directory": "/", "held": True}
         for jobs in ([dict(job, array=most), job],

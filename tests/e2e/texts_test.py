@@ -71,8 +71,10 @@ class Lines(TextCase):
         self.assertEqual(self.queued(), [])
 
     def test_a_long_text(self):
-        answer = self.check("lines", "true\n" * 200_000)
-        self.assertEqual((answer["count"], len(answer["jobs"])), (200_000, 100))
+        answer = self.check("lines", "true\n" * 100_000)
+        self.assertEqual((answer["count"], len(answer["jobs"]), answer["problems"]), (100_000, 100, []))
+        answer = self.check("lines", "true\n" * 100_001)
+        self.assertEqual(self.problems(answer), [(100_001, 1)])
 
 
 class Peasy(TextCase):
@@ -131,10 +133,12 @@ class Sweep(TextCase):
     def test_millions_are_counted(self):
         """And not kept."""
         sweep = self.sweep("a 1..4000", "b 1..4000")
-        self.assertEqual(self.check("sweep", **sweep)["problems"][0]["message"],
-                         "the sweep has more points than can be queued at once (10000000)")
+        self.assertIn("the sweep has 16000000 points, and 100000 can be queued at once",
+                      self.check("sweep", **sweep)["problems"][0]["message"])
+        answer = self.check("sweep", **self.sweep("a 1..300", "b 1..300", where=["a != b"]))
+        self.assertEqual((answer["count"], len(answer["jobs"]), answer["problems"]), (300 * 299, 100, []))
         answer = self.check("sweep", **self.sweep("a 1..2000", "b 1..2000", where=["a != b"]))
-        self.assertEqual((answer["count"], len(answer["jobs"]), answer["problems"]), (2000 * 1999, 100, []))
+        self.assertEqual((answer["count"], len(answer["jobs"]), len(answer["problems"])), (2000 * 1999, 100, 1))
         answer = self.check("sweep", **self.sweep("a 1..1000000", "b 1..1000000", where=["a + b < 0"]))
         self.assertIn("gave up", answer["problems"][0]["message"])
 

@@ -65,5 +65,15 @@ INSTANTIATE_TEST_SUITE_P(
                   "1:7 has a command longer than 131071 bytes: put it into a script\n"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(Peasy, ALongLineIsReadOnce) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) {
+    text += "a;;;;b;;;";
+  }
+  const PeasyText read = parse_peasy(text);
+  EXPECT_EQ(read.jobs.size(), 200'000U);
+  EXPECT_EQ(read.jobs.back().line, 1U);
+}
+
 }  // namespace
 }  // namespace berth

@@ -24,7 +24,7 @@ JobDescription defaults() {
 
 TEST(TextJobs, KeepsTheFirstAndCountsTheOthers) {
   const TextJobs read =
-      read_line_jobs(repeated("true\n", 5) + repeated("@gpus=7 x\n", 3), defaults(), 4);
+      read_line_jobs(repeated("true\n", 5) + repeated("@gpus=7 x\n", 3), defaults(), {4});
   EXPECT_EQ(read.count, 8U);
   ASSERT_EQ(read.jobs.size(), 4U);
   EXPECT_EQ(read.lines, (std::vector<std::size_t>{1, 2, 3, 4}));
@@ -37,7 +37,7 @@ TEST(TextJobs, KeepsTheFirstAndCountsTheOthers) {
 }
 
 TEST(TextJobs, ProblemsAreBounded) {
-  const TextJobs read = read_line_jobs(repeated("@x=y z\n", 3000), defaults(), 4);
+  const TextJobs read = read_line_jobs(repeated("@x=y z\n", 3000), defaults(), {4});
   EXPECT_EQ(read.problems.size(), TextJobs::kMostProblems);
   EXPECT_EQ(read.count, 0U);
 }
@@ -45,7 +45,7 @@ TEST(TextJobs, ProblemsAreBounded) {
 TEST(TextJobs, LinesFollowEachOtherAcrossPieces) {
   const TextJobs read = read_line_jobs(
       "@name=first true\n" + repeated("true\n", 300'000) + "@after=first,any:2 last\n", defaults(),
-      400'000);
+      {});
   ASSERT_EQ(read.jobs.size(), 300'002U);
   ASSERT_EQ(read.jobs.back().follows.size(), 2U);
   EXPECT_EQ(read.jobs.back().follows[0].position, 0U);
@@ -56,7 +56,7 @@ TEST(TextJobs, ASweepIsCountedWithoutBeingMade) {
   SweepSpec spec;
   spec.command = "t {a} {b}";
   spec.params = {*Param::parse("a", "1..3000"), *Param::parse("b", "1..3000")};
-  const TextJobs read = read_sweep_jobs(spec, 1, defaults(), 2);
+  const TextJobs read = read_sweep_jobs(spec, 1, defaults(), {2});
   EXPECT_EQ(read.count, 9'000'000U);
   EXPECT_TRUE(read.problems.empty());
   ASSERT_EQ(read.jobs.size(), 2U);
@@ -70,14 +70,77 @@ TEST(TextJobs, ACountEnds) {
   spec.command = "t {a}";
   spec.params = {*Param::parse("a", "1..1000000000")};
   spec.where = {"a < 0"};
-  const TextJobs read = read_sweep_jobs(spec, 1, defaults(), 2);
+  const TextJobs read = read_sweep_jobs(spec, 1, defaults(), {2});
   ASSERT_EQ(read.problems.size(), 1U);
   EXPECT_NE(read.problems[0].message.find("gave up"), std::string::npos);
 }
 
 TEST(TextJobs, OutputFilesOfPeasyAreNoPatterns) {
-  const TextJobs read = read_peasy_jobs("a;;100%;;c;;;", defaults(), 1);
+  const TextJobs read = read_peasy_jobs("a;;100%;;c;;;", defaults(), {1});
   EXPECT_EQ(read.jobs.at(0).description.output, "100%%");
+}
+
+constexpr TextLimits kBounded{TextLimits::kAll, true, {}};
+
+TEST(TextJobs, NoMoreThanOneSubmissionHolds) {
+  for (const TextJobs& read :
+       {read_line_jobs(repeated("a\n", 300'000), defaults(), kBounded),
+        read_peasy_jobs(repeated(";;;;a;;;", 300'000), defaults(), kBounded)}) {
+    EXPECT_EQ(read.jobs.size(), kMostJobs);
+    ASSERT_EQ(read.problems.size(), 1U);
+    EXPECT_NE(read.problems[0].message.find("100000"), std::string::npos);
+  }
+}
+
+TEST(TextJobs, FieldsHaveBounds) {
+  const TextJobs read =
+      read_line_jobs("@name=" + repeated("x", 2000) + " a\nb\n", defaults(), kBounded);
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_EQ(read.problems[0].line, 1U);
+  EXPECT_NE(read.problems[0].message.find("name is 2000 bytes long"), std::string::npos);
+}
+
+TEST(TextJobs, DefaultsCountForEveryJob) {
+  JobDescription large = defaults();
+  large.labels["a"] = repeated("x", 1000);
+  large.labels["b"] = repeated("x", 1000);
+  const TextJobs read = read_line_jobs(repeated("a\n", 90'000), large, kBounded);
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_NE(read.problems[0].message.find("128 MiB"), std::string::npos);
+}
+
+TEST(TextJobs, ASweepThatCannotBeQueuedIsNotMade) {
+  SweepSpec spec;
+  spec.command = "t {a} {b}";
+  spec.params = {*Param::parse("a", "1..1000000"), *Param::parse("b", "1..1000000")};
+  const TextJobs read = read_sweep_jobs(spec, 1, defaults(), kBounded);
+  EXPECT_LE(read.jobs.size(), 100U);
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_NE(read.problems[0].message.find("1000000000000 points"), std::string::npos);
+  spec.n_samples = 10;
+  EXPECT_EQ(read_sweep_jobs(spec, 1, defaults(), kBounded).jobs.size(), 10U);
+}
+
+TEST(TextJobs, ALongConditionEnds) {
+  SweepSpec spec;
+  spec.command = "t {a}";
+  spec.params = {*Param::parse("a", "1..1000000000")};
+  spec.where = {"a < 0" + repeated(" or a < 0", 5000)};
+  const TextJobs read = read_sweep_jobs(spec, 1, defaults(), kBounded);
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_NE(read.problems[0].message.find("gave up"), std::string::npos);
+}
+
+TEST(TextJobs, NothingGoesOnWithoutPatience) {
+  const auto cancelled = std::make_shared<std::atomic<bool>>(true);
+  const TextLimits impatient{TextLimits::kAll, true,
+                             Patience(cancelled, Patience::Clock::time_point::max())};
+  EXPECT_EQ(read_line_jobs(repeated("a\n", 1000), defaults(), impatient).count, 0U);
+  EXPECT_LT(read_peasy_jobs(repeated(";;;;a;;;", 90'000), defaults(), impatient).count, 2000U);
+  SweepSpec spec;
+  spec.command = "t {a}";
+  spec.params = {*Param::parse("a", "1..90000")};
+  EXPECT_LT(read_sweep_jobs(spec, 1, defaults(), impatient).jobs.size(), 20'000U);
 }
 
 }  // namespace
