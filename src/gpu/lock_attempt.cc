@@ -39,8 +39,10 @@ bool may_remove(const struct stat& info) { return info.st_uid == ::geteuid() || 
 }  // namespace
 
 LockAttempt::~LockAttempt() {
+  pause();
   if (!won_ && !joined_ && !name_.empty()) {
     (void)::unlinkat(question_.folder.get(), name_.c_str(), 0);
+    pause();
   }
 }
 
@@ -106,6 +108,7 @@ Result<void> LockAttempt::show(const std::string& line) {
   name_ = std::move(name);
   // What it says is only shown to others: a full disk does not matter.
   (void)!::write(own_.get(), line.data(), line.size());
+  pause();
   if (::fchmod(own_.get(), kModeAsking) != 0) {
     return fail_errno(fmt::format("cannot create a device lock in {}", question_.root), errno);
   }
@@ -113,6 +116,7 @@ Result<void> LockAttempt::show(const std::string& line) {
 }
 
 Result<void> LockAttempt::lock_all() {
+  pause();
   Result<std::vector<std::string>> names = names_in(question_.folder.get(), question_.prefix);
   if (!names) {
     return Failure(names.error());
@@ -127,6 +131,7 @@ Result<void> LockAttempt::lock_all() {
                             names_.size(), question_.root, user_name(info.st_uid)));
   }
   for (const std::string& name : names_) {
+    pause();
     if (name == name_) {
       lock_own();
     } else if (!question_.passes(name)) {
@@ -162,6 +167,7 @@ Result<void> LockAttempt::lock_other(const std::string& name) {
     return {};
   }
   LockClaim& claim = **opened;
+  pause();
   const int error = try_lock(claim.file.get(), LOCK_EX);
   if (error == EWOULDBLOCK) {
     lose_to(claim, name);
@@ -190,6 +196,7 @@ Result<void> LockAttempt::lock_other(const std::string& name) {
 
 /// Who was not there before may have had our file locked, and may hold the device by now.
 Result<void> LockAttempt::look_again() {
+  pause();
   const Result<std::vector<std::string>> names = names_in(question_.folder.get(), question_.prefix);
   if (!names) {
     return Failure(names.error());
@@ -203,6 +210,7 @@ Result<void> LockAttempt::look_again() {
     if (!claim) {
       return Failure(claim.error());
     }
+    pause();
     if (*claim && (*claim)->holding() && try_lock((*claim)->file.get(), LOCK_EX) == EWOULDBLOCK) {
       lose_to(**claim, name);
       return {};
@@ -212,11 +220,13 @@ Result<void> LockAttempt::look_again() {
 }
 
 Result<void> LockAttempt::mark() {
+  pause();
   if (!joined_ && ::fchmod(own_.get(), kModeHolding) != 0) {
     return fail_errno(fmt::format("cannot mark a device lock in {}", question_.root), errno);
   }
   won_ = true;
   for (const std::string& name : removable_) {
+    pause();
     (void)::unlinkat(question_.folder.get(), name.c_str(), 0);
   }
   return {};

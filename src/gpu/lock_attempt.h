@@ -23,6 +23,8 @@ class LockAttempt {
     const std::string& signature;  // of the owner, in the names of its files
     /// Whether a file is no obstacle: it is this owner's, or of whoever has leased for it.
     std::function<bool(const std::string& name)> passes;
+    /// Called before each step that others can see, if there is one: tests let others in between.
+    std::function<void()> between = nullptr;
   };
   explicit LockAttempt(Question question) : question_(std::move(question)) {}
   ~LockAttempt();
@@ -46,6 +48,11 @@ class LockAttempt {
   Fd& file() { return own_; }
 
  private:
+  void pause() const {
+    if (question_.between) {
+      question_.between();
+    }
+  }
   bool lost() const { return winner_.has_value() || rivals_; }
   Result<void> show(const std::string& line);
   Result<void> lock_all();

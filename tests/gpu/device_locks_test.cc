@@ -349,19 +349,21 @@ TEST_F(DeviceLocksTest, DevicesMayJoin) {
   EXPECT_EQ(wait_freed(*locks), ids({1}));  // what was waited for before is still
 }
 
-/// Each process takes the device again and again, and with it a file that none but the holder may
-/// make. Between them the processes get it as often as they ask: nobody starves, nobody stands
-/// still.
+/// Each process takes the device again and again, some with another one in any order, and with it a
+/// file that none but the holder may make. All get it as often as they ask: nobody stands still.
 TEST_F(DeviceLocksTest, ARaceHasOneWinnerAtATime) {
   constexpr int kRacers = 8;
   constexpr int kTimes = 40;
   const std::string proof = folder_.path() + "/proof";
   std::vector<std::unique_ptr<Child>> racers;
   for (int i = 0; i < kRacers; ++i) {
-    racers.push_back(std::make_unique<Child>([&] {
+    const std::vector<DeviceId> wanted = i % 3 == 0   ? ids({0, 1})
+                                         : i % 3 == 1 ? ids({1, 0})
+                                                      : ids({0});
+    racers.push_back(std::make_unique<Child>([&, wanted] {
       const auto locks = open();
       for (int had = 0; had < kTimes;) {
-        if (!locks->try_acquire(ids({0})).empty()) {
+        if (!locks->try_acquire(wanted).empty()) {
           pollfd ready{locks->event_fd(), POLLIN, 0};
           if (::poll(&ready, 1, kDeadline) != 1) {
             return 2;  // all stand still
@@ -373,7 +375,9 @@ TEST_F(DeviceLocksTest, ARaceHasOneWinnerAtATime) {
         if (!alone || ::unlink(proof.c_str()) != 0) {
           return 1;  // two have it
         }
-        locks->release(DeviceId{0});
+        for (const DeviceId device : wanted) {
+          locks->release(device);
+        }
         ++had;
       }
       return 0;
@@ -383,6 +387,38 @@ TEST_F(DeviceLocksTest, ARaceHasOneWinnerAtATime) {
     EXPECT_EQ(racer->wait(), 0);
   }
   EXPECT_TRUE(files("id-0").empty());
+}
+
+/// A stranger who locks every file that appears, as fast as can be, without a lease.
+TEST_F(DeviceLocksTest, AStrangerInTheWayIsOvercome) {
+  const auto locks = open();
+  const Child stranger([&] {
+    const Fd folder(::open(root_.c_str(), O_RDONLY | O_DIRECTORY));
+    (void)!::write(STDOUT_FILENO, "ready\n", 6);
+    std::vector<Fd> held;
+    for (;;) {
+      const auto names = names_in(folder.get(), "berth-");
+      for (const std::string& name : *names) {
+        Fd file(::openat(folder.get(), name.c_str(), O_RDONLY));
+        if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+          held.push_back(std::move(file));
+        }
+      }
+      if (held.size() > 500) {
+        held.clear();
+      }
+    }
+    return 0;
+  });
+  ASSERT_EQ(stranger.read_line(), "ready");
+  for (int i = 0; i < 20; ++i) {
+    while (!locks->try_acquire(ids({0})).empty()) {
+      if (wait_freed(*locks).empty() && HasFailure()) {
+        return;
+      }
+    }
+    locks->release(DeviceId{0});
+  }
 }
 
 /// As the race above, but the others stop in the midst of asking: who is left gets the device.
