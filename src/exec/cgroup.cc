@@ -101,11 +101,17 @@ std::unique_ptr<Cgroup> Cgroup::open(std::string path) {
 
 Cgroup::~Cgroup() { ::rmdir(path_.c_str()); }
 
-bool Cgroup::populated() const {
+bool Cgroup::has_event(std::string_view line) const {
   char text[128];
   const ssize_t size = ::pread(events_.get(), text, sizeof text, 0);
-  return size > 0 && std::string_view(text, static_cast<std::size_t>(size)).find("populated 1") !=
+  return size > 0 && std::string_view(text, static_cast<std::size_t>(size)).find(line) !=
                          std::string_view::npos;
+}
+
+bool Cgroup::populated() const { return has_event("populated 1"); }
+
+bool Cgroup::usable(const SpawnStack& stack) const {
+  return !populated() && !has_event("frozen 1") && can_be_born_in(directory_.get(), stack);
 }
 
 std::vector<pid_t> Cgroup::processes() const {
@@ -118,7 +124,6 @@ std::vector<pid_t> Cgroup::processes() const {
 }
 
 void Cgroup::kill() {
-  killed_ = true;
   const Fd file(::open((path_ + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
   if (file && ::write(file.get(), "1", 1) == 1) {
     return;
@@ -165,16 +170,19 @@ CgroupPool::~CgroupPool() {
 }
 
 std::unique_ptr<Cgroup> CgroupPool::take() {
-  if (!free_.empty()) {
+  while (!free_.empty()) {
     std::unique_ptr<Cgroup> cgroup = std::move(free_.back());
     free_.pop_back();
-    return cgroup;
+    if (cgroup->usable(stack_)) {
+      return cgroup;
+    }
   }
   std::unique_ptr<Cgroup> cgroup;
   do {
     cgroup = Cgroup::create(fmt::format("{}/{}", folder_, made_++));
   } while (cgroup == nullptr && errno == EEXIST);
-  return cgroup;
+  // A new one, too: where berth's own cgroup was killed once, nothing is born into any other.
+  return cgroup != nullptr && cgroup->usable(stack_) ? std::move(cgroup) : nullptr;
 }
 
 void CgroupPool::give_back(std::unique_ptr<Cgroup> cgroup) {
@@ -182,7 +190,7 @@ void CgroupPool::give_back(std::unique_ptr<Cgroup> cgroup) {
   if (cgroup->populated()) {
     cgroup->kill();
     dying_.push_back(std::move(cgroup));
-  } else if (!cgroup->killed()) {
+  } else {
     free_.push_back(std::move(cgroup));
   }
 }

@@ -7,9 +7,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
+#include "exec/spawn.h"
 
 namespace berth {
 
@@ -28,30 +30,32 @@ class Cgroup {
   const std::string& path() const { return path_; }
   int directory_fd() const { return directory_.get(); }
   bool populated() const;
+  /// Whether it is as good as new: nobody in it, not frozen, and what is born into it lives. Asks
+  /// the kernel: whoever has killed it, and whoever died since, it alone knows.
+  bool usable(const SpawnStack& stack) const;
   std::vector<pid_t> processes() const;
 
-  /// Kills every process in it. The kernel then kills whatever is born into this cgroup too, so a
-  /// killed cgroup is never used again.
+  /// Kills every process in it.
   void kill();
-  bool killed() const { return killed_; }
 
  private:
   explicit Cgroup(std::string path) : path_(std::move(path)) {}
+  bool has_event(std::string_view line) const;
 
   std::string path_;
   Fd directory_;
   Fd events_;
-  bool killed_ = false;
 };
 
 /// Makes cgroups below the one berth itself is in, and uses empty ones again: making one costs more
-/// than starting a process in it.
+/// than trying whether an old one is as good as new.
 class CgroupPool {
  public:
   /// Nothing where cgroup v2 is not mounted or not writable. `proc` is /proc, or a test's own.
   static std::unique_ptr<CgroupPool> make(const std::string& proc = "/proc");
   ~CgroupPool();
 
+  /// Always a usable one; nothing where none can be had.
   std::unique_ptr<Cgroup> take();
   /// Kills what is left in it.
   void give_back(std::unique_ptr<Cgroup> cgroup);
@@ -64,6 +68,7 @@ class CgroupPool {
   std::vector<std::unique_ptr<Cgroup>> free_;
   std::vector<std::unique_ptr<Cgroup>> dying_;  // killed, not empty yet
   int made_ = 0;
+  SpawnStack stack_;  // for trying them
 };
 
 /// The directory of this process's own cgroup in the v2 hierarchy, empty where there is none.

@@ -59,4 +59,10 @@ Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 /// The same for a caller that has every signal blocked. A negative result is an errno.
 long spawn_masked(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
+/// Whether a process that is born into this cgroup lives: tries it with one that ends at once.
+/// Some kernels go on killing whatever is cloned into a cgroup that was killed once, none lets
+/// anything run in a frozen one, and nothing but such a birth tells. Costs a twentieth of starting
+/// a program.
+bool can_be_born_in(int cgroup, const SpawnStack& stack);
+
 }  // namespace berth
