@@ -93,9 +93,9 @@ class EndLine {
   BERTH_UNSANITIZED EndLine(std::string_view name, const EndRecord& record);
   const char* data() const { return text_; }
   std::size_t size() const { return size_; }
+  static constexpr std::size_t kCapacity = 224;  // no line is longer
 
  private:
-  static constexpr std::size_t kCapacity = 224;
   char text_[kCapacity];
   std::size_t size_ = 0;
 };
