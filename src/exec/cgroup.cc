@@ -32,6 +32,28 @@ std::string unescape(std::string_view text) {
   return plain;
 }
 
+struct Mount {
+  std::string root;   // the cgroup that it shows; "/" outside containers
+  std::string point;  // empty: cgroup v2 is not mounted
+};
+
+/// On hybrid machines the v2 hierarchy is not at the usual place, so mountinfo is asked:
+/// ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [optional…] - TYPE SOURCE OPTIONS
+Mount find_mount(const std::string& proc) {
+  std::ifstream mounts(proc + "/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    if (line.find(" - cgroup2 ") != std::string::npos) {
+      std::istringstream words(line);
+      std::string skipped;
+      Mount mount;
+      words >> skipped >> skipped >> skipped >> mount.root >> mount.point;
+      mount.point = unescape(mount.point);
+      return mount;
+    }
+  }
+  return {};
+}
+
 /// A folder that is kept locked by the berth that uses it. A lock, not a number, says who lives:
 /// a berth of another container may share this place, and its processes have other numbers here.
 Fd lock_folder(const std::string& folder) {
@@ -55,21 +77,7 @@ void remove_abandoned(const std::string& parent) {
 }  // namespace
 
 std::string own_cgroup_directory(const std::string& proc) {
-  // On hybrid machines the v2 hierarchy is not at the usual place, so mountinfo is asked:
-  // ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [optional…] - TYPE SOURCE OPTIONS
-  std::string root;
-  std::string mount_point;
-  std::ifstream mounts(proc + "/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    const std::size_t dash = line.find(" - cgroup2 ");
-    if (dash == std::string::npos) {
-      continue;
-    }
-    std::istringstream words(line);
-    std::string skipped;
-    words >> skipped >> skipped >> skipped >> root >> mount_point;
-    break;
-  }
+  const auto [root, mount_point] = find_mount(proc);
   if (mount_point.empty()) {
     return "";
   }
@@ -83,9 +91,17 @@ std::string own_cgroup_directory(const std::string& proc) {
     if (root != "/" && path.starts_with(root)) {
       path = path.substr(root.size());
     }
-    return unescape(mount_point) + (path == "/" ? "" : path);
+    return mount_point + (path == "/" ? "" : path);
   }
   return "";
+}
+
+std::string cgroup_name(const std::string& directory, const std::string& proc) {
+  const auto [root, mount_point] = find_mount(proc);
+  if (mount_point.empty() || !directory.starts_with(mount_point + "/")) {
+    return "";
+  }
+  return (root == "/" ? "" : root) + directory.substr(mount_point.size());
 }
 
 std::unique_ptr<Cgroup> Cgroup::create(std::string path) {
@@ -100,6 +116,13 @@ std::unique_ptr<Cgroup> Cgroup::open(std::string path) {
 }
 
 Cgroup::~Cgroup() { ::rmdir(path_.c_str()); }
+
+const std::string& Cgroup::name() {
+  if (name_.empty()) {
+    name_ = cgroup_name(path_);
+  }
+  return name_;
+}
 
 bool Cgroup::has_event(std::string_view line) const {
   char text[128];

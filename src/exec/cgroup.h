@@ -28,6 +28,8 @@ class Cgroup {
   Cgroup& operator=(const Cgroup&) = delete;
 
   const std::string& path() const { return path_; }
+  /// What /proc/PID/cgroup calls it.
+  const std::string& name();
   int directory_fd() const { return directory_.get(); }
   bool populated() const;
   /// Whether it is as good as new: nobody in it, not frozen, and what is born into it lives. Asks
@@ -43,6 +45,7 @@ class Cgroup {
   bool has_event(std::string_view line) const;
 
   std::string path_;
+  std::string name_;  // once it was asked for
   Fd directory_;
   Fd events_;
 };
@@ -73,5 +76,8 @@ class CgroupPool {
 
 /// The directory of this process's own cgroup in the v2 hierarchy, empty where there is none.
 std::string own_cgroup_directory(const std::string& proc);
+
+/// What /proc/PID/cgroup calls the cgroup with this directory; empty where there is none.
+std::string cgroup_name(const std::string& directory, const std::string& proc = "/proc");
 
 }  // namespace berth

@@ -173,6 +173,14 @@ void DirectRunner::stop(JobId job, StopSignal signal) {
   }
 }
 
+std::string DirectRunner::cgroup_of(JobId job) const {
+  const auto pid = pids_.find(job.value);
+  const auto process = pid == pids_.end() ? running_.end() : running_.find(pid->second);
+  return process != running_.end() && process->second->cgroup != nullptr
+             ? process->second->cgroup->name()
+             : std::string();
+}
+
 std::vector<Relative> DirectRunner::adopted() const {
   std::vector<Relative> children = own_children();
   std::erase_if(children, [&](const Relative& child) {

@@ -276,6 +276,8 @@ TEST(Cgroups, AreFoundThroughMountinfo) {
   write("mountinfo", "31 30 0:27 /box /cg rw - cgroup2 cgroup2 rw\n");
   write("cgroup", "0::/box/inner\n");
   EXPECT_EQ(own_cgroup_directory(proc), "/cg/inner");
+  EXPECT_EQ(cgroup_name("/cg/inner/job", proc), "/box/inner/job");
+  EXPECT_EQ(cgroup_name("/cgs/inner/job", proc), "");
   write("mountinfo", "30 23 0:26 / /sys/fs/cgroup ro - tmpfs tmpfs rw\n");
   EXPECT_EQ(own_cgroup_directory(proc), "");
   EXPECT_EQ(CgroupPool::make(proc), nullptr);
