@@ -87,15 +87,16 @@ struct EndRecord {
 };
 
 /// The line of an end, made without the library: a shim that touches little memory costs little.
+/// All ends of an attempt are of one size.
 class EndLine {
  public:
   /// `name` as record_name() gives it.
   BERTH_UNSANITIZED EndLine(std::string_view name, const EndRecord& record);
   const char* data() const { return text_; }
   std::size_t size() const { return size_; }
-  static constexpr std::size_t kCapacity = 224;  // no line is longer
 
  private:
+  static constexpr std::size_t kCapacity = 224;
   char text_[kCapacity];
   std::size_t size_ = 0;
 };

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "exec/proc_files.h"
+#include "exec/spawn.h"
 
 namespace berth {
 namespace {
@@ -124,17 +125,11 @@ const std::string& Cgroup::name() {
   return name_;
 }
 
-bool Cgroup::has_event(std::string_view line) const {
+bool Cgroup::populated() const {
   char text[128];
   const ssize_t size = ::pread(events_.get(), text, sizeof text, 0);
-  return size > 0 && std::string_view(text, static_cast<std::size_t>(size)).find(line) !=
+  return size > 0 && std::string_view(text, static_cast<std::size_t>(size)).find("populated 1") !=
                          std::string_view::npos;
-}
-
-bool Cgroup::populated() const { return has_event("populated 1"); }
-
-bool Cgroup::usable(const SpawnStack& stack) const {
-  return !populated() && !has_event("frozen 1") && can_be_born_in(directory_.get(), stack);
 }
 
 std::vector<pid_t> Cgroup::processes() const {
@@ -157,64 +152,50 @@ void Cgroup::kill() {
   }
 }
 
-std::unique_ptr<CgroupPool> CgroupPool::make(const std::string& proc) {
+std::unique_ptr<CgroupFolder> CgroupFolder::make(const std::string& proc) {
   const std::string own = own_cgroup_directory(proc);
   if (own.empty() || ::access(own.c_str(), W_OK) != 0) {
     return nullptr;
   }
   remove_abandoned(own);
-  std::unique_ptr<CgroupPool> pool;
+  std::unique_ptr<CgroupFolder> made;
   // Somebody may live in a folder of this name already, or remove it before it is locked.
   constexpr int kTries = 100;
-  for (int i = 0; i < kTries && pool == nullptr; ++i) {
+  for (int i = 0; i < kTries && made == nullptr; ++i) {
     const std::string folder = fmt::format("{}/berth-{}-{}", own, ::getpid(), i);
     if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
       return nullptr;
     }
     if (Fd lock = lock_folder(folder)) {
-      pool.reset(new CgroupPool(folder, std::move(lock)));
+      made.reset(new CgroupFolder(folder, std::move(lock)));
     }
   }
-  if (pool == nullptr) {
+  if (made == nullptr) {
     return nullptr;
   }
-  std::unique_ptr<Cgroup> first = pool->take();
-  if (first == nullptr) {
-    return nullptr;
-  }
-  pool->free_.push_back(std::move(first));
-  return pool;
+  // Where berth's own cgroup was killed once, nothing can be born from it into another.
+  const std::unique_ptr<Cgroup> first = made->create();
+  return first != nullptr && can_be_born_in(first->directory_fd()) ? std::move(made) : nullptr;
 }
 
-CgroupPool::~CgroupPool() {
-  free_.clear();
+CgroupFolder::~CgroupFolder() {
   dying_.clear();
-  ::rmdir(folder_.c_str());
+  ::rmdir(path_.c_str());
 }
 
-std::unique_ptr<Cgroup> CgroupPool::take() {
-  while (!free_.empty()) {
-    std::unique_ptr<Cgroup> cgroup = std::move(free_.back());
-    free_.pop_back();
-    if (cgroup->usable(stack_)) {
-      return cgroup;
-    }
-  }
+std::unique_ptr<Cgroup> CgroupFolder::create() {
   std::unique_ptr<Cgroup> cgroup;
   do {
-    cgroup = Cgroup::create(fmt::format("{}/{}", folder_, made_++));
+    cgroup = Cgroup::create(fmt::format("{}/{}", path_, made_++));
   } while (cgroup == nullptr && errno == EEXIST);
-  // A new one, too: where berth's own cgroup was killed once, nothing is born into any other.
-  return cgroup != nullptr && cgroup->usable(stack_) ? std::move(cgroup) : nullptr;
+  return cgroup;
 }
 
-void CgroupPool::give_back(std::unique_ptr<Cgroup> cgroup) {
+void CgroupFolder::retire(std::unique_ptr<Cgroup> cgroup) {
   std::erase_if(dying_, [](const auto& dying) { return !dying->populated(); });
   if (cgroup->populated()) {
     cgroup->kill();
     dying_.push_back(std::move(cgroup));
-  } else {
-    free_.push_back(std::move(cgroup));
   }
 }
 

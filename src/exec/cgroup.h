@@ -7,11 +7,9 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
-#include "exec/spawn.h"
 
 namespace berth {
 
@@ -32,9 +30,6 @@ class Cgroup {
   const std::string& name();
   int directory_fd() const { return directory_.get(); }
   bool populated() const;
-  /// Whether it is as good as new: nobody in it, not frozen, and what is born into it lives. Asks
-  /// the kernel: whoever has killed it, and whoever died since, it alone knows.
-  bool usable(const SpawnStack& stack) const;
   std::vector<pid_t> processes() const;
 
   /// Kills every process in it.
@@ -42,7 +37,6 @@ class Cgroup {
 
  private:
   explicit Cgroup(std::string path) : path_(std::move(path)) {}
-  bool has_event(std::string_view line) const;
 
   std::string path_;
   std::string name_;  // once it was asked for
@@ -50,28 +44,28 @@ class Cgroup {
   Fd events_;
 };
 
-/// Makes cgroups below the one berth itself is in, and uses empty ones again: making one costs more
-/// than trying whether an old one is as good as new.
-class CgroupPool {
+/// Makes the cgroups of jobs, below the one that berth itself is in. None is used twice: recent
+/// kernels go on killing whatever is born into a cgroup that was killed once, and who has killed or
+/// frozen one, and died since, nobody can know. A cgroup that the kernel has just made is new.
+class CgroupFolder {
  public:
-  /// Nothing where cgroup v2 is not mounted or not writable. `proc` is /proc, or a test's own.
-  static std::unique_ptr<CgroupPool> make(const std::string& proc = "/proc");
-  ~CgroupPool();
+  /// Nothing where cgroup v2 is not mounted, not writable, or nothing can be born into a new
+  /// cgroup. `proc` is /proc, or a test's own.
+  static std::unique_ptr<CgroupFolder> make(const std::string& proc = "/proc");
+  ~CgroupFolder();
 
-  /// Always a usable one; nothing where none can be had.
-  std::unique_ptr<Cgroup> take();
-  /// Kills what is left in it.
-  void give_back(std::unique_ptr<Cgroup> cgroup);
+  /// Nothing where it cannot be made.
+  std::unique_ptr<Cgroup> create();
+  /// Kills what is left in it, and removes it.
+  void retire(std::unique_ptr<Cgroup> cgroup);
 
  private:
-  CgroupPool(std::string folder, Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+  CgroupFolder(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
-  std::string folder_;
+  std::string path_;
   Fd lock_;  // on the folder: others may tidy it up when nobody has it
-  std::vector<std::unique_ptr<Cgroup>> free_;
   std::vector<std::unique_ptr<Cgroup>> dying_;  // killed, not empty yet
   int made_ = 0;
-  SpawnStack stack_;  // for trying them
 };
 
 /// The directory of this process's own cgroup in the v2 hierarchy, empty where there is none.

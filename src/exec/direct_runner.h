@@ -68,7 +68,7 @@ class DirectRunner final : public Runner {
 
   Fd child_signal_;
   Fd null_;
-  std::unique_ptr<CgroupPool> cgroups_;
+  std::unique_ptr<CgroupFolder> cgroups_;
   std::string token_;
   std::optional<Guard> guard_;
   std::unordered_map<pid_t, std::unique_ptr<Process>> running_;

@@ -24,7 +24,6 @@ struct LiveAttempt {
   bool reap = false;  // orphans may have become our own children
   pid_t job = 0;
   std::unique_ptr<Cgroup> cgroup;
-  bool pooled = false;  // the cgroup is one of this daemon's
 
   AttemptStart start() const;
 };

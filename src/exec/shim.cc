@@ -200,7 +200,7 @@ long Shim::make_file() {
   lock_ = record_ < 0 ? record_ : raw_openat(file_.c_str(), O_RDONLY);
   long failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
   const char blanks[256] = {};
-  const auto size = static_cast<long>(setup_.record.size() + EndLine::kCapacity);
+  const auto size = static_cast<long>(setup_.record.size() + EndLine(file_, end_).size());
   for (long at = 0; failed >= 0 && at < size; at += failed) {
     failed = raw_syscall(SYS_pwrite64, record_, raw_address(blanks),
                          std::min<long>(size - at, sizeof blanks), at);

@@ -23,7 +23,7 @@ namespace {
 
 class FolderShimRunner final : public ShimRunner {
  public:
-  FolderShimRunner(AttemptFolder folder, std::unique_ptr<CgroupPool> cgroups)
+  FolderShimRunner(AttemptFolder folder, std::unique_ptr<CgroupFolder> cgroups)
       : folder_(std::move(folder)),
         cgroups_(std::move(cgroups)),
         link_(folder_.boot_id()),
@@ -85,7 +85,7 @@ class FolderShimRunner final : public ShimRunner {
   void update_news();
 
   AttemptFolder folder_;
-  std::unique_ptr<CgroupPool> cgroups_;
+  std::unique_ptr<CgroupFolder> cgroups_;
   LauncherLink link_;
   Fd epoll_;
   Fd news_;
@@ -156,17 +156,13 @@ Result<void> FolderShimRunner::start(const ShimLaunch& launch) {
   LiveAttempt attempt;
   attempt.name = {launch.job, launch.attempt};
   if (cgroups_ != nullptr) {
-    attempt.cgroup = cgroups_->take();
-    attempt.pooled = true;
+    attempt.cgroup = cgroups_->create();
   }
   const std::uint64_t serial = next_serial_++;
   Result<std::string> request = encode_request(
       launch, serial, attempt.cgroup != nullptr ? attempt.cgroup->path() : std::string(),
       folder_.take_spare());
   if (!request) {
-    if (attempt.cgroup != nullptr) {
-      cgroups_->give_back(std::move(attempt.cgroup));
-    }
     return Failure(request.error());
   }
   attempt.request = std::move(*request);
@@ -415,8 +411,8 @@ void FolderShimRunner::end(Attempts::iterator attempt, AttemptEnd::Kind kind,
   LiveAttempt& what = attempt->second;
   ends_.push_back({what.name.job, what.name.attempt, kind, record.code, record.signal,
                    record.start_error, record.start_step, record.ended_at});
-  if (what.cgroup != nullptr && what.pooled) {
-    cgroups_->give_back(std::move(what.cgroup));
+  if (what.cgroup != nullptr && cgroups_ != nullptr) {
+    cgroups_->retire(std::move(what.cgroup));
   } else if (what.cgroup != nullptr && what.cgroup->populated()) {
     what.cgroup->kill();
   }
@@ -467,7 +463,7 @@ Result<std::unique_ptr<ShimRunner>> ShimRunner::make(std::string folder, Options
     return Failure(opened.error());
   }
   auto runner = std::make_unique<FolderShimRunner>(
-      std::move(*opened), options.use_cgroups ? CgroupPool::make() : nullptr);
+      std::move(*opened), options.use_cgroups ? CgroupFolder::make() : nullptr);
   if (Result<void> ready = runner->open(options.patience); !ready) {
     return Failure(ready.error());
   }

@@ -168,7 +168,8 @@ Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup) {
   return static_cast<pid_t>(pid);
 }
 
-bool can_be_born_in(int cgroup, const SpawnStack& stack) {
+bool can_be_born_in(int cgroup) {
+  const SpawnStack stack;
   int opened = -1;
   clone_args arguments{};
   arguments.flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PIDFD | CLONE_INTO_CGROUP;

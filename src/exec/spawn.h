@@ -60,9 +60,7 @@ Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 long spawn_masked(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
 /// Whether a process that is born into this cgroup lives: tries it with one that ends at once.
-/// Some kernels go on killing whatever is cloned into a cgroup that was killed once, none lets
-/// anything run in a frozen one, and nothing but such a birth tells. Costs a twentieth of starting
-/// a program.
-bool can_be_born_in(int cgroup, const SpawnStack& stack);
+/// Waits for that, at most half a second.
+bool can_be_born_in(int cgroup);
 
 }  // namespace berth
