@@ -26,7 +26,8 @@ std::string end_in_words(std::optional<int> code, std::optional<int> signal) {
 
 class Checker {
  public:
-  explicit Checker(const std::vector<LedgerLine>& ledger) {
+  Checker(const std::vector<LedgerLine>& ledger, const OrphanedAttempts& orphaned)
+      : orphaned_(orphaned) {
     for (const LedgerLine& line : ledger) {
       Attempt& attempt = attempts_[{line.number, line.attempt}];
       (line.is_start ? attempt.starts : attempt.ends).push_back(&line);
@@ -48,10 +49,14 @@ class Checker {
           *acknowledged, record.id);
     }
     if (record.state == "lost") {
-      add(Kind::Lost, "job {} (id {}) is called lost", job.number, record.id);
+      if (!orphaned_.contains({record.id, record.attempt})) {
+        add(Kind::Lost, "job {} (id {}) is called lost", job.number, record.id);
+      }
       return;
     }
-    const std::string_view state = job.succeeds() ? "succeeded" : "failed";
+    const std::string_view state = job.stubborn     ? "cancelled"
+                                   : job.succeeds() ? "succeeded"
+                                                    : "failed";
     if (record.state != state) {
       add(Kind::Wrong, "job {} (id {}) is {}, and has {}", job.number, record.id, record.state,
           state);
@@ -69,17 +74,31 @@ class Checker {
     }
   }
 
-  void check_attempts(const ChaosJob& job) {
+  /// A job that waited for the success of one that had none: it must not have run.
+  void check_cancelled(const ChaosJob& job, const JobOnRecord& record) {
+    if (record.state != "cancelled" || record.attempt != 0) {
+      add(Kind::Wrong, "job {} (id {}) is {}, and what it follows has not ended as it asked",
+          job.number, record.id, record.state);
+    }
+    if (attempts_.contains({job.number, 1})) {
+      add(Kind::Twice, "job {} (id {}) ran, and what it follows has not ended as it asked",
+          job.number, record.id);
+    }
+  }
+
+  void check_attempts(const ChaosJob& job, std::uint64_t id) {
     for (std::uint16_t number = 1; number <= job.failures + 1; ++number) {
       const Attempt& attempt = attempts_[{job.number, number}];
-      const auto tell = [&](const char* what, std::size_t times) {
-        if (times != 1) {
+      // Without its shim an attempt goes on, or has never begun.
+      const bool orphaned = orphaned_.contains({id, number});
+      const auto tell = [&](const char* what, std::size_t times, std::size_t wanted = 1) {
+        if (times != wanted && !(orphaned && times == 0)) {
           add(times == 0 ? Kind::Lost : Kind::Twice, "attempt {} of job {} {} {} times", number,
               job.number, what, times);
         }
       };
       tell("started", attempt.starts.size());
-      tell("ended", attempt.ends.size());
+      tell("ended", attempt.ends.size(), job.stubborn ? 0 : 1);
       if (!attempt.starts.empty() && attempt.starts.front()->devices.size() != job.gpus) {
         add(Kind::Wrong, "attempt {} of job {} had {} devices, not {}", number, job.number,
             attempt.starts.front()->devices.size(), job.gpus);
@@ -143,9 +162,18 @@ class Checker {
   }
 
  private:
+  const OrphanedAttempts& orphaned_;
   Attempts attempts_;
   std::vector<Finding> findings_;
 };
+
+/// Whether the one that it follows is on record as ended in a way that lets it run.
+bool may_run(const ChaosJob& job, const std::vector<const JobOnRecord*>& other) {
+  if (job.after == 0 || other.empty() || job.when == Dependency::When::Any) {
+    return true;
+  }
+  return (other.front()->state == "succeeded") == (job.when == Dependency::When::Ok);
+}
 
 }  // namespace
 
@@ -186,8 +214,9 @@ Result<std::vector<LedgerLine>> parse_ledger(std::string_view text) {
 std::vector<Finding> check_chaos(const std::vector<ChaosJob>& jobs,
                                  const std::map<std::uint32_t, std::uint64_t>& acknowledged,
                                  const std::vector<JobOnRecord>& records,
-                                 const std::vector<LedgerLine>& ledger) {
-  Checker checker(ledger);
+                                 const std::vector<LedgerLine>& ledger,
+                                 const OrphanedAttempts& orphaned) {
+  Checker checker(ledger, orphaned);
   std::map<std::uint32_t, const ChaosJob*> known;
   for (const ChaosJob& job : jobs) {
     known.emplace(job.number, &job);
@@ -203,9 +232,14 @@ std::vector<Finding> check_chaos(const std::vector<ChaosJob>& jobs,
   checker.check_strangers(jobs.size(), known);
   for (const ChaosJob& job : jobs) {
     const auto id = acknowledged.find(job.number);
+    const std::vector<const JobOnRecord*>& found = by_number[job.number];
+    if (!found.empty() && !may_run(job, by_number[job.after])) {
+      checker.check_cancelled(job, *found.front());
+      continue;
+    }
     checker.check_record(job, id == acknowledged.end() ? std::nullopt : std::optional(id->second),
-                         by_number[job.number]);
-    checker.check_attempts(job);
+                         found);
+    checker.check_attempts(job, id == acknowledged.end() ? 0 : id->second);
     if (job.after != 0) {
       checker.check_order(job, *known.at(job.after));
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,7 @@ struct JobOnRecord {
 
 struct Finding {
   enum class Kind {
-    Lost,    // acknowledged, but not there, or not run, or called lost
+    Lost,    // acknowledged, but not there, or not run, or called lost while its shim lived
     Twice,   // queued or run more than once
     Wrong,   // reported or run otherwise than it was
     Shared,  // two jobs had one device at once
@@ -52,10 +53,15 @@ struct Finding {
 };
 inline constexpr std::size_t kFindingKinds = 5;
 
+/// Attempts, by the daemon's id and their number, whose shims were killed. Only they may be lost,
+/// and with them what waits for their success.
+using OrphanedAttempts = std::set<std::pair<std::uint64_t, std::uint16_t>>;
+
 /// `acknowledged`: the id that the daemon gave for each number.
 std::vector<Finding> check_chaos(const std::vector<ChaosJob>& jobs,
                                  const std::map<std::uint32_t, std::uint64_t>& acknowledged,
                                  const std::vector<JobOnRecord>& records,
-                                 const std::vector<LedgerLine>& ledger);
+                                 const std::vector<LedgerLine>& ledger,
+                                 const OrphanedAttempts& orphaned = {});
 
 }  // namespace berth

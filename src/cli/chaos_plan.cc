@@ -11,6 +11,11 @@ namespace {
 /// How the job ends is a function of its number alone, so that a wrong end can be told by it.
 void plan_end(ChaosJob& job) {
   constexpr int kSignals[] = {SIGKILL, SIGTERM, SIGUSR1};
+  if (job.number % 12 == 11) {
+    job.stubborn = true;
+    job.signal = SIGKILL;
+    return;
+  }
   const int code = 1 + static_cast<int>(job.number % 200);
   switch (job.number % 10) {
     case 5:
@@ -58,8 +63,9 @@ std::vector<std::vector<ChaosJob>> plan_chaos(std::uint32_t count, Random& rando
   constexpr std::uint64_t kMostInBatch = 25;
   std::vector<std::vector<ChaosJob>> batches;
   std::vector<ChaosJob> earlier;
-  for (std::uint32_t number = 1; number <= count;) {
-    const auto left = static_cast<std::uint64_t>(count - number + 1);
+  const std::uint32_t stormy = count - jobs_after_storm(count);
+  for (std::uint32_t number = 1; number <= stormy;) {
+    const auto left = static_cast<std::uint64_t>(stormy - number + 1);
     const std::uint64_t size = std::min(1 + random.below(kMostInBatch), left);
     std::vector<ChaosJob>& batch = batches.emplace_back();
     while (batch.size() < size) {
@@ -67,8 +73,15 @@ std::vector<std::vector<ChaosJob>> plan_chaos(std::uint32_t count, Random& rando
     }
     earlier.insert(earlier.end(), batch.begin(), batch.end());
   }
+  std::vector<ChaosJob>& after = batches.emplace_back();
+  for (std::uint32_t number = stormy + 1; number <= count; ++number) {
+    ChaosJob& job = after.emplace_back();
+    job.number = number;
+  }
   return batches;
 }
+
+std::uint32_t jobs_after_storm(std::uint32_t count) { return std::min(count / 5, 20U); }
 
 std::string chaos_command(const ChaosJob& job, const std::string& program,
                           const std::string& ledger) {
@@ -79,8 +92,9 @@ std::string chaos_command(const ChaosJob& job, const std::string& program,
     }
     return text + "'";
   };
-  return fmt::format("exec {} chaosjob {} {} {} {} {} {}", quoted(program), quoted(ledger),
-                     job.number, job.length.count(), job.failures, job.exit_code, job.signal);
+  return fmt::format("exec {} chaosjob {} {} {} {} {} {} {}", quoted(program), quoted(ledger),
+                     job.number, job.length.count(), job.failures, job.exit_code, job.signal,
+                     job.stubborn ? 1 : 0);
 }
 
 }  // namespace berth

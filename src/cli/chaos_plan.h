@@ -1,5 +1,5 @@
 // What the jobs of a chaos round are to do, drawn from a seed: different lengths and ends, retries
-// and dependencies, so that kills of the daemon fall into every step of a job's life.
+// and dependencies, so that kills fall into every step of a job's life.
 #pragma once
 
 #include <chrono>
@@ -21,6 +21,7 @@ struct ChaosJob {
   std::uint16_t retries = 0;
   int exit_code = 0;        // of the last attempt
   int signal = 0;           // that ends the last attempt instead, 0: none
+  bool stubborn = false;    // runs until it is killed by force, which it asks for itself
   std::uint32_t after = 0;  // the number of a job in an earlier batch, 0: none
   Dependency::When when = Dependency::When::Any;
 
@@ -32,6 +33,10 @@ inline constexpr int kChaosRetryCode = 75;
 
 /// Batches, one submission each, of `count` jobs in all.
 std::vector<std::vector<ChaosJob>> plan_chaos(std::uint32_t count, Random& random);
+
+/// The number of jobs, out of `count`, that come when the storm is over: the last batch, which has
+/// no job that is stubborn.
+std::uint32_t jobs_after_storm(std::uint32_t count);
 
 /// The shell command of a job: this program again, as `berth chaosjob`.
 std::string chaos_command(const ChaosJob& job, const std::string& program,

@@ -5,16 +5,16 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <condition_variable>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "api/messages.h"
 #include "base/paths.h"
+#include "cli/chaos_killer.h"
 #include "cli/daemon_client.h"
 #include "daemon/start.h"
 #include "exec/family.h"
@@ -36,67 +36,6 @@ bool wait_for_end(const Fd& process, milliseconds at_most) {
   return !process || ::poll(&poll, 1, static_cast<int>(at_most.count())) == 1;
 }
 
-/// SIGKILL for the daemon of this home, if there is one. It is gone when this returns.
-bool kill_daemon(const std::string& home) {
-  const pid_t pid = daemon_of(home);
-  const Fd process = pid > 0 ? open_pid(pid) : Fd();
-  // Asked again: the number may have been given to somebody else in between.
-  if (!process || daemon_of(home) != pid || !signal_process(process.get(), SIGKILL)) {
-    return false;
-  }
-  return wait_for_end(process, kPatience);
-}
-
-/// Kills the daemon again and again, from a thread of its own.
-class Killer {
- public:
-  Killer(std::string home, std::uint32_t kills, milliseconds pause, std::uint64_t seed)
-      : home_(std::move(home)), left_(kills), pause_(pause), random_(seed), thread_([this] {
-          run();
-        }) {}
-  ~Killer() { (void)stop(); }
-  Killer(const Killer&) = delete;
-  Killer& operator=(const Killer&) = delete;
-
-  /// How many kills it has not come to.
-  std::uint32_t stop() {
-    {
-      const std::lock_guard hold(mutex_);
-      stopped_ = true;
-    }
-    wake_.notify_all();
-    if (thread_.joinable()) {
-      thread_.join();
-    }
-    return left_;
-  }
-
- private:
-  void run() {
-    std::unique_lock hold(mutex_);
-    while (left_ > 0) {
-      // Many die young, while they take up what the one before has left.
-      constexpr milliseconds kYoung(20);
-      const milliseconds most = random_.below(3) == 0 ? kYoung : 2 * pause_;
-      const auto moment = std::chrono::microseconds(
-          random_.below(1 + static_cast<std::uint64_t>(most.count()) * 1000));
-      if (wake_.wait_for(hold, moment, [this] { return stopped_; })) {
-        return;
-      }
-      left_ -= kill_daemon(home_) ? 1 : 0;
-    }
-  }
-
-  const std::string home_;
-  std::uint32_t left_;
-  const milliseconds pause_;
-  Random random_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopped_ = false;
-  std::thread thread_;  // last: it uses the others
-};
-
 class Storm {
  public:
   Storm(const StormPlan& plan, const std::function<void(const std::string&)>& progress)
@@ -115,23 +54,26 @@ class Storm {
         jobs_.push_back(job);
       }
     }
-    Killer killer(home_, plan_.kills, work / (kDevices * (plan_.kills + 1)), random_.next());
+    ChaosKiller killer(
+        {home_, plan_.mark, plan_.kills, work / (kDevices * (plan_.kills + 1)), random_.next()});
+    const std::vector<ChaosJob> after = std::move(batches_.back());
+    batches_.pop_back();
     if (Result<void> submitted = submit_all(); !submitted) {
       return Failure(submitted.error());
     }
     if (Result<void> waited = wait_for_all(); !waited) {
       return Failure(waited.error());
     }
-    // Those that are left over go to a daemon with nothing to do, which must remember, too.
-    const std::uint32_t left = killer.stop();
-    result_.kills = plan_.kills - left;
-    for (std::uint32_t i = 0; i < left; ++i) {
-      if (Result<void> waited = wait_for_all(); !waited) {
-        return Failure(waited.error());
-      }
-      result_.kills += kill_daemon(home_) ? 1 : 0;
+    killer.stop();
+    if (Result<void> killed = use_up(killer.daemons_left()); !killed) {
+      return Failure(killed.error());
     }
-    if (Result<void> checked = check(); !checked) {
+    result_.launchers = killer.launchers();
+    result_.shims = killer.shims();
+    if (Result<void> calm = after.empty() ? Result<void>() : run_after(after); !calm) {
+      return Failure(calm.error());
+    }
+    if (Result<void> checked = check(killer.orphaned()); !checked) {
       return Failure(checked.error());
     }
     check_leftovers();
@@ -177,7 +119,8 @@ class Storm {
   Result<void> submit_all() {
     std::size_t done = 0;
     for (std::size_t i = 0; i < batches_.size(); ++i) {
-      if (Result<void> submitted = submit(batches_[i], fmt::format("batch-{}", i)); !submitted) {
+      if (Result<void> submitted = submit_or_settle(batches_[i], fmt::format("batch-{}", i));
+          !submitted) {
         return submitted;
       }
       done += batches_[i].size();
@@ -188,9 +131,42 @@ class Storm {
     return {};
   }
 
-  Result<void> submit(const std::vector<ChaosJob>& batch, std::string token) {
+  /// Kills that are left over go to a daemon with nothing to do, which must remember, too.
+  Result<void> use_up(std::uint32_t left) {
+    result_.kills = plan_.kills - left;
+    for (std::uint32_t i = 0; i < left; ++i) {
+      if (Result<void> waited = wait_for_all(); !waited) {
+        return waited;
+      }
+      result_.kills += kill_daemon(home_) ? 1 : 0;
+    }
+    return {};
+  }
+
+  /// Whatever was killed, what comes when all is quiet runs.
+  Result<void> run_after(const std::vector<ChaosJob>& batch) {
+    if (Result<void> submitted = submit(batch, "after"); !submitted) {
+      return submitted;
+    }
+    return wait_for_all();
+  }
+
+  /// What a job was to succeed after may have been lost with its shim meanwhile. It then follows
+  /// that job however it has ended.
+  Result<void> submit_or_settle(std::vector<ChaosJob>& batch, const std::string& token) {
+    Result<void> submitted = submit(batch, token);
+    if (submitted || submitted.error().code != ErrorCode::Refused) {
+      return submitted;
+    }
+    for (ChaosJob& job : batch) {
+      job.when = jobs_[job.number - 1].when = Dependency::When::Any;
+    }
+    return submit(batch, token);
+  }
+
+  Result<void> submit(const std::vector<ChaosJob>& batch, const std::string& token) {
     SubmitRequest request;
-    request.token = std::move(token);
+    request.token = token;
     request.defaults.directory = home_;
     for (char** entry = environ; *entry != nullptr; ++entry) {
       request.defaults.environment.emplace_back(*entry);
@@ -233,7 +209,7 @@ class Storm {
     return body ? Result<void>() : Failure(body.error());
   }
 
-  Result<void> check() {
+  Result<void> check(const OrphanedAttempts& orphaned) {
     progress_("checking");
     std::ifstream file(ledger());
     const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -247,9 +223,19 @@ class Storm {
     }
     result_.attempts = static_cast<std::uint32_t>(std::count_if(
         lines->begin(), lines->end(), [](const auto& line) { return line.is_start; }));
-    for (Finding& finding : check_chaos(jobs_, acknowledged_, *records, *lines)) {
+    for (Finding& finding : check_chaos(jobs_, acknowledged_, *records, *lines, orphaned)) {
       result_.findings.push_back(std::move(finding));
     }
+    const auto count = [&](std::string_view state, const auto& is_one) {
+      return static_cast<std::uint32_t>(std::count_if(
+          records->begin(), records->end(),
+          [&](const JobOnRecord& record) { return record.state == state && is_one(record); }));
+    };
+    result_.forced =
+        count("cancelled", [](const JobOnRecord& record) { return record.signal == SIGKILL; });
+    result_.lost = count("lost", [&](const JobOnRecord& record) {
+      return orphaned.contains({record.id, record.attempt});
+    });
     return {};
   }
 

@@ -1,6 +1,8 @@
 // `berth chaosjob`: one job of `berth selftest --chaos`. It writes its own start and end into the
 // ledger, each by one append, and ends as it is told.
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include "base/units.h"
 #include "cli/chaos_ledger.h"
 #include "cli/commands.h"
+#include "cli/daemon_client.h"
 
 namespace berth {
 namespace {
@@ -33,10 +36,23 @@ bool append(int ledger, const LedgerLine& line) {
   return ::write(ledger, text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
+/// Asks to be killed and does not heed it, until it is killed by force. Daemons may die meanwhile.
+[[noreturn]] void insist_on_force(std::uint64_t id) {
+  ::signal(SIGTERM, SIG_IGN);
+  const std::string target = fmt::format("/v1/jobs/kill?select={}", id);
+  for (;;) {
+    if (Result<HttpClient> daemon = connect_daemon(false)) {
+      (void)ask(*daemon, "POST", target).has_value();
+    }
+    constexpr int kPauseMilliseconds = 20;
+    ::poll(nullptr, 0, kPauseMilliseconds);
+  }
+}
+
 }  // namespace
 
 int chaosjob_main(Words words) {
-  constexpr std::size_t kWords = 6;  // LEDGER NUMBER MILLISECONDS FAILURES CODE SIGNAL
+  constexpr std::size_t kWords = 7;  // LEDGER NUMBER MILLISECONDS FAILURES CODE SIGNAL STUBBORN
   constexpr int kBroken = 99;        // an end that no job of a storm has
   std::int64_t numbers[kWords] = {};
   if (words.size() != kWords) {
@@ -45,7 +61,7 @@ int chaosjob_main(Words words) {
   for (std::size_t i = 1; i < kWords; ++i) {
     numbers[i] = parse_integer(words[i], "the value").value_or(0);
   }
-  const auto [unused, number, length, failures, code, signal] = numbers;
+  const auto [unused, number, length, failures, code, signal, stubborn] = numbers;
   const Fd ledger(
       ::open(std::string(words[0]).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   LedgerLine line;
@@ -61,6 +77,9 @@ int chaosjob_main(Words words) {
   line.time = now();
   if (!ledger || !append(ledger.get(), line)) {
     return kBroken;
+  }
+  if (stubborn != 0) {
+    insist_on_force(line.id);
   }
   timespec left{length / 1000, length % 1000 * 1'000'000};
   while (::nanosleep(&left, &left) != 0 && errno == EINTR) {

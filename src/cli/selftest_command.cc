@@ -54,6 +54,10 @@ StormResult total_of(const std::vector<StormResult>& rounds) {
     total.jobs += round.jobs;
     total.attempts += round.attempts;
     total.kills += round.kills;
+    total.launchers += round.launchers;
+    total.shims += round.shims;
+    total.forced += round.forced;
+    total.lost += round.lost;
     total.repeated += round.repeated;
     total.length += round.length;
     total.findings.insert(total.findings.end(), round.findings.begin(), round.findings.end());
@@ -65,6 +69,10 @@ nlohmann::json to_json(const StormResult& round) {
   nlohmann::json json = {{"jobs", round.jobs},
                          {"attempts", round.attempts},
                          {"kills", round.kills},
+                         {"launcher_kills", round.launchers},
+                         {"shim_kills", round.shims},
+                         {"forced", round.forced},
+                         {"lost_with_shim", round.lost},
                          {"repeated_submissions", round.repeated},
                          {"seconds", round.length.count()}};
   for (const auto& [kind, name] : kKinds) {
@@ -95,7 +103,8 @@ void print_json(std::int64_t seed, const std::vector<StormResult>& rounds) {
 
 void print_table(const std::vector<StormResult>& rounds) {
   Table table;
-  for (const char* header : {"ROUND", "JOBS", "ATTEMPTS", "KILLS", "RESENT", "TIME"}) {
+  for (const char* header : {"ROUND", "JOBS", "ATTEMPTS", "KILLS", "LAUNCHERS", "SHIMS", "FORCED",
+                             "ORPHANED", "RESENT", "TIME"}) {
     table.column(header, Align::Right);
   }
   for (const auto& [kind, name] : kKinds) {
@@ -106,6 +115,10 @@ void print_table(const std::vector<StormResult>& rounds) {
                                std::to_string(round.jobs),
                                std::to_string(round.attempts),
                                std::to_string(round.kills),
+                               std::to_string(round.launchers),
+                               std::to_string(round.shims),
+                               std::to_string(round.forced),
+                               std::to_string(round.lost),
                                std::to_string(round.repeated),
                                fmt::format("{:.1f}s", round.length.count())};
     for (const auto& [kind, name] : kKinds) {
@@ -128,9 +141,14 @@ void print_table(const std::vector<StormResult>& rounds) {
   if (total.findings.size() > kMostShown) {
     fmt::print("… and {} more\n", total.findings.size() - kMostShown);
   }
-  fmt::print("{} jobs, {} times kill -9 of the daemon: {}\n", total.jobs, total.kills,
-             total.findings.empty() ? std::string("nothing was lost, run twice or reported wrongly")
-                                    : fmt::format("{} findings", total.findings.size()));
+  fmt::print("{} jobs, {} times kill -9 of the daemon, {} of its launcher, {} of a shim: {}\n",
+             total.jobs, total.kills, total.launchers, total.shims,
+             !total.findings.empty() ? fmt::format("{} findings", total.findings.size())
+             : total.lost > 0
+                 ? fmt::format("{} were lost with their shims; nothing else was lost, run twice or "
+                               "reported wrongly",
+                               total.lost)
+                 : std::string("nothing was lost, run twice or reported wrongly"));
 }
 
 /// The rounds themselves; the exit code.
@@ -256,15 +274,17 @@ int selftest_main(Words words) {
             "Shows that no job is lost, run twice or reported wrongly when the daemon is killed: "
             "queues\njobs on simulated devices in a folder of their own, kills the daemon at "
             "random moments with\nSIGKILL, lets the next command start it again, and holds what "
-            "the jobs wrote themselves\nagainst what is on record. Your own queue and devices are "
-            "not touched.");
+            "the jobs wrote themselves\nagainst what is on record. Launchers and shims are killed, "
+            "too, and jobs by force; only a job\nwhose own shim was killed may be lost. Your own "
+            "queue and devices are not touched.");
   args.flag("--chaos", options.chaos, "kill the daemon (the one test there is)");
   args.value("--minutes", "N", "go on with further rounds for this long (default: 1)",
              at_least_one(options.minutes, kMany));
   args.value("--rounds", "N", "make this many rounds, however long they take",
              at_least_one(options.rounds, kMany));
   args.value("--jobs", "N", "jobs in a round (default: 300)", at_least_one(options.jobs, kMany));
-  args.value("--kills", "N", "kills in a round (default: 5)", at_least_one(options.kills, kMany));
+  args.value("--kills", "N", "kills of each kind in a round (default: 5)",
+             at_least_one(options.kills, kMany));
   args.value("--seed", "N", "the same jobs and kills as a run that printed this seed",
              options.seed);
   args.flag("--json", options.json, "print JSON");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 
@@ -13,6 +14,9 @@ namespace {
 Failure no_such_job(JobId job) {
   return fail(ErrorCode::NotFound, fmt::format("there is no job {}", job.value));
 }
+
+/// The last number that an attempt can have.
+constexpr auto kMostAttempts = std::numeric_limits<decltype(Job::attempt)>::max();
 
 /// How an attempt that ran from `since` ended.
 Ended judge(const JobExited& fact, Stopping stopping, Time since, Time now) {
@@ -399,7 +403,11 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
                             Time now) {
   release_devices(job, now);
   const MemoryEnd seen = memory.value_or(MemoryEnd{});
-  if (attempt.reason == EndReason::Profile) {
+  if (job.attempt == kMostAttempts) {
+    // Whatever it deserves, there is no number left for another one.
+    finish(job, attempt);
+    settle_followers({job.id}, now);
+  } else if (attempt.reason == EndReason::Profile) {
     claim_profiled(job, seen.wanted);
     ++job.own_traits().memory_retries;
     requeue(job, attempt, now, now);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 #include "base/units.h"
@@ -193,6 +194,12 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
   if (is_live(job.phase)) {
     return fail(ErrorCode::Refused, fmt::format("job {} has not ended yet: it is {}", job.id.value,
                                                 phase_name(job.phase)));
+  }
+  if (job.attempt == std::numeric_limits<decltype(job.attempt)>::max()) {
+    return fail(ErrorCode::Refused,
+                fmt::format("job {} has had {} attempts, and there is no number for another: "
+                            "submit it as a new job",
+                            job.id.value, job.attempt));
   }
   JobSpec spec = job.description.spec;
   spec.after.clear();  // they were met once

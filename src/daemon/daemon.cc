@@ -420,9 +420,10 @@ void Daemon::take_start(const AttemptStart& start, Time at) {
   check(store_->start_attempt(start.job, start.attempt, start.pid, at));
   Active& active = active_[start.job];
   active.pid = start.pid;
+  active.cgroup = start.cgroup;
   ++started_;
   if (telemetry_ != nullptr && active.gpus > 0) {
-    telemetry_->job_started({start.job, start.pid});
+    telemetry_->job_started({start.job, active.pid, active.user, active.cgroup});
   }
   events_->job_changed(start.job);
   logs_.job_changed(start.job, false, at);

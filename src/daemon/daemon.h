@@ -67,6 +67,7 @@ class Daemon {
     Recipe recipe;
     int warning_signal = 0;
     pid_t pid = 0;
+    std::string cgroup;  // as /proc/PID/cgroup names it; empty: none
     int gpus = 0;
     std::vector<DeviceId> devices;
     uid_t user = 0;

@@ -71,7 +71,7 @@ void Daemon::start_telemetry() {
   telemetry_ = std::make_unique<Telemetry>(devices_, paths_.state, kSampleInterval);
   for (const auto& [id, active] : active_) {
     if (active.pid > 0 && active.gpus > 0) {
-      telemetry_->job_started({id, active.pid});
+      telemetry_->job_started({id, active.pid, active.user, active.cgroup});
     }
   }
   take_reading();  // which devices are lost or taken must be known before the first job starts

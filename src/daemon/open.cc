@@ -314,6 +314,10 @@ Result<void> Daemon::restore() {
     };
     if (job.phase == JobPhase::Starting || job.phase == JobPhase::Running) {
       const bool runs = known(running);
+      if (!runs && !known(ended) &&
+          runner_->may_have_run(job.id, job.attempt, job.phase == JobPhase::Running)) {
+        ended[job.id] = {job.id, job.attempt, AttemptEnd::Kind::Lost};
+      }
       const bool is_over = known(ended);
       Running state{slots_named(scheduler_->devices(), job.devices),
                     std::min(job.started == kNever ? at : job.started + clock_shift_, at),
@@ -384,7 +388,10 @@ Result<void> Daemon::restore() {
       active.stderr_path = attempts->back().stderr_path;
     }
     active.warning_signal = job->description.warning_signal;
-    active.pid = start == running.end() ? 0 : start->second.pid;
+    if (start != running.end()) {
+      active.pid = start->second.pid;
+      active.cgroup = start->second.cgroup;
+    }
     active.devices = *scheduler_->find(id)->lease();
     active.gpus = static_cast<int>(active.devices.size());
     if (start != running.end()) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,17 +19,33 @@
 namespace berth {
 
 Result<AttemptFolder> AttemptFolder::open(std::string path, std::string boot_id) {
-  if (Result<void> made = make_folder(path); !made) {
-    return Failure(made.error());
-  }
   AttemptFolder folder;
-  folder.directory_ = Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.directory_) {
-    return fail_errno(fmt::format("cannot open the folder {}", path), errno);
-  }
   folder.path_ = std::move(path);
   folder.boot_id_ = std::move(boot_id);
+  folder.new_ = ::access(folder.path_.c_str(), F_OK) != 0;
+  if (Result<void> opened = folder.open_directory(); !opened) {
+    return Failure(opened.error());
+  }
   return folder;
+}
+
+Result<void> AttemptFolder::open_directory() {
+  if (Result<void> made = make_folder(path_); !made) {
+    return made;
+  }
+  directory_ = Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return directory_ ? Result<void>()
+                    : fail_errno(fmt::format("cannot open the folder {}", path_), errno);
+}
+
+bool AttemptFolder::is_deleted() const {
+  struct stat found {};
+  return ::fstat(directory_.get(), &found) != 0 || found.st_nlink == 0;
+}
+
+Result<void> AttemptFolder::make_again() {
+  spares_.clear();
+  return open_directory();
 }
 
 std::string AttemptFolder::path(const AttemptName& name) const {
@@ -73,6 +90,11 @@ std::optional<EndRecord> AttemptFolder::read_end(const AttemptName& name) const 
 
 bool AttemptFolder::exists(const std::string& file) const {
   return ::faccessat(directory_.get(), file.c_str(), F_OK, 0) == 0;
+}
+
+bool AttemptFolder::has(const AttemptName& name) const {
+  // In this order: the file may get its last name in between.
+  return exists(record_name(name)) || exists(record_name(name, ".exit"));
 }
 
 bool AttemptFolder::locked(const AttemptName& name) const {

@@ -32,8 +32,15 @@ class AttemptFolder {
   static Result<AttemptFolder> open(std::string path, std::string boot_id);
 
   int fd() const { return directory_.get(); }
+  /// It was not there when it was opened.
+  bool is_new() const { return new_; }
+  /// Somebody has removed it, and nothing can be made in it any more.
+  bool is_deleted() const;
+  /// In its place; what was in it is gone. Its descriptor is another one then.
+  Result<void> make_again();
   const std::string& boot_id() const { return boot_id_; }
 
+  bool has(const AttemptName& name) const;
   /// All attempts with a file, in order.
   std::vector<AttemptName> list() const;
   /// To be asked when the shim is gone. Nothing where it left no whole record.
@@ -49,6 +56,7 @@ class AttemptFolder {
 
  private:
   AttemptFolder() = default;
+  Result<void> open_directory();
   /// Nothing, and errno, where it cannot be opened.
   std::optional<std::string> read(const std::string& file) const;
   bool exists(const std::string& file) const;
@@ -57,6 +65,7 @@ class AttemptFolder {
 
   std::string path_;
   std::string boot_id_;
+  bool new_ = false;
   std::vector<std::string> spares_;
   Fd directory_;
 };

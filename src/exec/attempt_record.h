@@ -87,6 +87,7 @@ struct EndRecord {
 };
 
 /// The line of an end, made without the library: a shim that touches little memory costs little.
+/// All ends of an attempt are of one size.
 class EndLine {
  public:
   /// `name` as record_name() gives it.

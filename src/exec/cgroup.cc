@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "exec/proc_files.h"
+#include "exec/spawn.h"
 
 namespace berth {
 namespace {
@@ -30,6 +31,28 @@ std::string unescape(std::string_view text) {
     }
   }
   return plain;
+}
+
+struct Mount {
+  std::string root;   // the cgroup that it shows; "/" outside containers
+  std::string point;  // empty: cgroup v2 is not mounted
+};
+
+/// On hybrid machines the v2 hierarchy is not at the usual place, so mountinfo is asked:
+/// ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [optional…] - TYPE SOURCE OPTIONS
+Mount find_mount(const std::string& proc) {
+  std::ifstream mounts(proc + "/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    if (line.find(" - cgroup2 ") != std::string::npos) {
+      std::istringstream words(line);
+      std::string skipped;
+      Mount mount;
+      words >> skipped >> skipped >> skipped >> mount.root >> mount.point;
+      mount.point = unescape(mount.point);
+      return mount;
+    }
+  }
+  return {};
 }
 
 /// A folder that is kept locked by the berth that uses it. A lock, not a number, says who lives:
@@ -55,21 +78,7 @@ void remove_abandoned(const std::string& parent) {
 }  // namespace
 
 std::string own_cgroup_directory(const std::string& proc) {
-  // On hybrid machines the v2 hierarchy is not at the usual place, so mountinfo is asked:
-  // ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [optional…] - TYPE SOURCE OPTIONS
-  std::string root;
-  std::string mount_point;
-  std::ifstream mounts(proc + "/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    const std::size_t dash = line.find(" - cgroup2 ");
-    if (dash == std::string::npos) {
-      continue;
-    }
-    std::istringstream words(line);
-    std::string skipped;
-    words >> skipped >> skipped >> skipped >> root >> mount_point;
-    break;
-  }
+  const auto [root, mount_point] = find_mount(proc);
   if (mount_point.empty()) {
     return "";
   }
@@ -83,9 +92,17 @@ std::string own_cgroup_directory(const std::string& proc) {
     if (root != "/" && path.starts_with(root)) {
       path = path.substr(root.size());
     }
-    return unescape(mount_point) + (path == "/" ? "" : path);
+    return mount_point + (path == "/" ? "" : path);
   }
   return "";
+}
+
+std::string cgroup_name(const std::string& directory, const std::string& proc) {
+  const auto [root, mount_point] = find_mount(proc);
+  if (mount_point.empty() || !directory.starts_with(mount_point + "/")) {
+    return "";
+  }
+  return (root == "/" ? "" : root) + directory.substr(mount_point.size());
 }
 
 std::unique_ptr<Cgroup> Cgroup::create(std::string path) {
@@ -100,6 +117,13 @@ std::unique_ptr<Cgroup> Cgroup::open(std::string path) {
 }
 
 Cgroup::~Cgroup() { ::rmdir(path_.c_str()); }
+
+const std::string& Cgroup::name() {
+  if (name_.empty()) {
+    name_ = cgroup_name(path_);
+  }
+  return name_;
+}
 
 bool Cgroup::populated() const {
   char text[128];
@@ -118,7 +142,6 @@ std::vector<pid_t> Cgroup::processes() const {
 }
 
 void Cgroup::kill() {
-  killed_ = true;
   const Fd file(::open((path_ + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC));
   if (file && ::write(file.get(), "1", 1) == 1) {
     return;
@@ -129,61 +152,50 @@ void Cgroup::kill() {
   }
 }
 
-std::unique_ptr<CgroupPool> CgroupPool::make(const std::string& proc) {
+std::unique_ptr<CgroupFolder> CgroupFolder::make(const std::string& proc) {
   const std::string own = own_cgroup_directory(proc);
   if (own.empty() || ::access(own.c_str(), W_OK) != 0) {
     return nullptr;
   }
   remove_abandoned(own);
-  std::unique_ptr<CgroupPool> pool;
+  std::unique_ptr<CgroupFolder> made;
   // Somebody may live in a folder of this name already, or remove it before it is locked.
   constexpr int kTries = 100;
-  for (int i = 0; i < kTries && pool == nullptr; ++i) {
+  for (int i = 0; i < kTries && made == nullptr; ++i) {
     const std::string folder = fmt::format("{}/berth-{}-{}", own, ::getpid(), i);
     if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
       return nullptr;
     }
     if (Fd lock = lock_folder(folder)) {
-      pool.reset(new CgroupPool(folder, std::move(lock)));
+      made.reset(new CgroupFolder(folder, std::move(lock)));
     }
   }
-  if (pool == nullptr) {
+  if (made == nullptr) {
     return nullptr;
   }
-  std::unique_ptr<Cgroup> first = pool->take();
-  if (first == nullptr) {
-    return nullptr;
-  }
-  pool->free_.push_back(std::move(first));
-  return pool;
+  // Where berth's own cgroup was killed once, nothing can be born from it into another.
+  const std::unique_ptr<Cgroup> first = made->create();
+  return first != nullptr && can_be_born_in(first->directory_fd()) ? std::move(made) : nullptr;
 }
 
-CgroupPool::~CgroupPool() {
-  free_.clear();
+CgroupFolder::~CgroupFolder() {
   dying_.clear();
-  ::rmdir(folder_.c_str());
+  ::rmdir(path_.c_str());
 }
 
-std::unique_ptr<Cgroup> CgroupPool::take() {
-  if (!free_.empty()) {
-    std::unique_ptr<Cgroup> cgroup = std::move(free_.back());
-    free_.pop_back();
-    return cgroup;
-  }
+std::unique_ptr<Cgroup> CgroupFolder::create() {
   std::unique_ptr<Cgroup> cgroup;
   do {
-    cgroup = Cgroup::create(fmt::format("{}/{}", folder_, made_++));
+    cgroup = Cgroup::create(fmt::format("{}/{}", path_, made_++));
   } while (cgroup == nullptr && errno == EEXIST);
   return cgroup;
 }
 
-void CgroupPool::give_back(std::unique_ptr<Cgroup> cgroup) {
+void CgroupFolder::retire(std::unique_ptr<Cgroup> cgroup) {
   std::erase_if(dying_, [](const auto& dying) { return !dying->populated(); });
   if (cgroup->populated()) {
     cgroup->kill();
     dying_.push_back(std::move(cgroup));
-  } else if (!cgroup->killed()) {
-    free_.push_back(std::move(cgroup));
   }
 }
 

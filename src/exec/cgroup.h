@@ -26,47 +26,52 @@ class Cgroup {
   Cgroup& operator=(const Cgroup&) = delete;
 
   const std::string& path() const { return path_; }
+  /// What /proc/PID/cgroup calls it.
+  const std::string& name();
   int directory_fd() const { return directory_.get(); }
   bool populated() const;
   std::vector<pid_t> processes() const;
 
-  /// Kills every process in it. The kernel then kills whatever is born into this cgroup too, so a
-  /// killed cgroup is never used again.
+  /// Kills every process in it.
   void kill();
-  bool killed() const { return killed_; }
 
  private:
   explicit Cgroup(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
+  std::string name_;  // once it was asked for
   Fd directory_;
   Fd events_;
-  bool killed_ = false;
 };
 
-/// Makes cgroups below the one berth itself is in, and uses empty ones again: making one costs more
-/// than starting a process in it.
-class CgroupPool {
+/// Makes the cgroups of jobs, below the one that berth itself is in. None is used twice: recent
+/// kernels go on killing whatever is born into a cgroup that was killed once, and who has killed or
+/// frozen one, and died since, nobody can know. A cgroup that the kernel has just made is new.
+class CgroupFolder {
  public:
-  /// Nothing where cgroup v2 is not mounted or not writable. `proc` is /proc, or a test's own.
-  static std::unique_ptr<CgroupPool> make(const std::string& proc = "/proc");
-  ~CgroupPool();
+  /// Nothing where cgroup v2 is not mounted, not writable, or nothing can be born into a new
+  /// cgroup. `proc` is /proc, or a test's own.
+  static std::unique_ptr<CgroupFolder> make(const std::string& proc = "/proc");
+  ~CgroupFolder();
 
-  std::unique_ptr<Cgroup> take();
-  /// Kills what is left in it.
-  void give_back(std::unique_ptr<Cgroup> cgroup);
+  /// Nothing where it cannot be made.
+  std::unique_ptr<Cgroup> create();
+  /// Kills what is left in it, and removes it.
+  void retire(std::unique_ptr<Cgroup> cgroup);
 
  private:
-  CgroupPool(std::string folder, Fd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+  CgroupFolder(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
-  std::string folder_;
+  std::string path_;
   Fd lock_;  // on the folder: others may tidy it up when nobody has it
-  std::vector<std::unique_ptr<Cgroup>> free_;
   std::vector<std::unique_ptr<Cgroup>> dying_;  // killed, not empty yet
   int made_ = 0;
 };
 
 /// The directory of this process's own cgroup in the v2 hierarchy, empty where there is none.
 std::string own_cgroup_directory(const std::string& proc);
+
+/// What /proc/PID/cgroup calls the cgroup with this directory; empty where there is none.
+std::string cgroup_name(const std::string& directory, const std::string& proc = "/proc");
 
 }  // namespace berth

@@ -78,7 +78,7 @@ Result<std::unique_ptr<DirectRunner>> DirectRunner::make(Options options) {
     return fail_errno("cannot open what running jobs takes", errno);
   }
   if (options.use_cgroups) {
-    runner->cgroups_ = CgroupPool::make();
+    runner->cgroups_ = CgroupFolder::make();
   }
   return runner;
 }
@@ -136,7 +136,7 @@ Result<pid_t> DirectRunner::start(Launch launch) {
     spare_stacks_.pop_back();
   }
   if (cgroups_ != nullptr) {
-    process->cgroup = cgroups_->take();
+    process->cgroup = cgroups_->create();
   }
   const Result<pid_t> pid =
       spawn(process->plan, *process->stack,
@@ -173,6 +173,14 @@ void DirectRunner::stop(JobId job, StopSignal signal) {
   }
 }
 
+std::string DirectRunner::cgroup_of(JobId job) const {
+  const auto pid = pids_.find(job.value);
+  const auto process = pid == pids_.end() ? running_.end() : running_.find(pid->second);
+  return process != running_.end() && process->second->cgroup != nullptr
+             ? process->second->cgroup->name()
+             : std::string();
+}
+
 std::vector<Relative> DirectRunner::adopted() const {
   std::vector<Relative> children = own_children();
   std::erase_if(children, [&](const Relative& child) {
@@ -206,7 +214,7 @@ Exit DirectRunner::finish(std::unique_ptr<Process> process, int code, int signal
   const Exit exit{process->launch.job, code, signal, process->plan.error};
   pids_.erase(process->launch.job.value);
   if (process->cgroup != nullptr) {
-    cgroups_->give_back(std::move(process->cgroup));
+    cgroups_->retire(std::move(process->cgroup));
   } else {
     kill_leftovers(*process);
   }

@@ -34,6 +34,7 @@ class DirectRunner final : public Runner {
 
   Result<pid_t> start(Launch launch) override;
   void stop(JobId job, StopSignal signal) override;
+  std::string cgroup_of(JobId job) const override;
   int event_fd() const override { return child_signal_.get(); }
   std::vector<Exit> take_exits() override;
 
@@ -61,12 +62,13 @@ class DirectRunner final : public Runner {
   /// Children that came to us when their parents died, but not those that say by an empty
   /// BERTH_JOB_ID that they are of no job: the driver's own.
   std::vector<Relative> adopted() const;
-  /// Signals those of them that belong to a job, and all below them.
+  /// Signals those of them that belong to a job, and all below them. That they are of this run the
+  /// kernel says, which gave them to us; their marks only tell the jobs apart.
   void signal_adopted(const std::vector<std::string>& job_marks, int signal);
 
   Fd child_signal_;
   Fd null_;
-  std::unique_ptr<CgroupPool> cgroups_;
+  std::unique_ptr<CgroupFolder> cgroups_;
   std::string token_;
   std::optional<Guard> guard_;
   std::unordered_map<pid_t, std::unique_ptr<Process>> running_;

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "base/fd.h"
 #include "exec/proc_files.h"
@@ -27,6 +29,16 @@ pid_t parent_of(pid_t pid) {
     return 0;
   }
   return std::atoi(text.c_str() + name_end + 4);
+}
+
+/// The real user; nothing when there is no such process.
+std::optional<uid_t> user_of(pid_t pid) {
+  const std::string text = read_small(fmt::format("/proc/{}/status", pid));
+  constexpr std::string_view kLine = "\nUid:\t";
+  const std::size_t line = text.find(kLine);
+  return line == text.npos ? std::nullopt
+                           : std::optional(static_cast<uid_t>(
+                                 std::strtoul(text.c_str() + line + kLine.size(), nullptr, 10)));
 }
 
 std::multimap<pid_t, pid_t> children_by_parent() {
@@ -89,7 +101,7 @@ bool has_marks(pid_t pid, const std::vector<std::string>& marks) {
 std::vector<Relative> marked(const std::string& mark) {
   std::vector<Relative> found;
   for (const auto& [parent, pid] : children_by_parent()) {
-    if (pid != ::getpid() && has_marks(pid, {mark})) {
+    if (pid != ::getpid() && has_marks(pid, {mark}) && user_of(pid) == ::getuid()) {
       found.push_back({pid, parent});
     }
   }

@@ -24,7 +24,8 @@ std::vector<Relative> own_children();
 /// Whether every mark ("NAME=value") is in the environment that the process was started with.
 bool has_marks(pid_t pid, const std::vector<std::string>& marks);
 
-/// Every other process that has the mark and is alive.
+/// Every other process of this user that has the mark and is alive. What a process of somebody else
+/// says of itself counts for nothing.
 std::vector<Relative> marked(const std::string& mark);
 
 /// Signals that process, never another one that got its number meanwhile. False when it is gone or

@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "exec/inheritance.h"
 #include "exec/process_identity.h"
 #include "exec/shim.h"
 #include "exec/shim_wire.h"
@@ -95,12 +96,22 @@ pid_t fork_with_descriptor(Fd& descriptor) {
   return static_cast<pid_t>(pid);
 }
 
-void serve(char* bytes, const SpawnStack& stack, const LauncherSetup& setup) {
-  Shim shim(bytes, stack, setup.boot_id);
+void serve(char* bytes, const SpawnStack& stack, const LauncherSetup& setup,
+           const LoginLimits& limits) {
+  Shim shim(bytes, stack, setup.boot_id, limits);
   (void)BERTH_FAILPOINT("launcher.before_fork");
   const std::uint64_t before = current_tick();
   Fd descriptor;
-  const pid_t pid = fork_with_descriptor(descriptor);
+  pid_t pid = fork_with_descriptor(descriptor);
+  while (pid < 0 && (errno == EAGAIN || errno == ENOMEM)) {
+    // The machine is out of processes for now. That is no fault of the job, which waits.
+    constexpr int kPauseMilliseconds = 100;
+    ::poll(nullptr, 0, kPauseMilliseconds);
+    if (!wait_for_daemon(0)) {
+      ::_exit(0);
+    }
+    pid = fork_with_descriptor(descriptor);
+  }
   if (pid == 0) {
     shim.run(before);
   }
@@ -175,17 +186,19 @@ void run_launcher(const LauncherSetup& setup) noexcept {
   ::setsid();
   ::prctl(PR_SET_NAME, "berth-launcher");
   BERTH_CHECK(::chdir("/") == 0);
+  shed_daemon_privileges();
   lock_folder();
   (void)send_message(kMessagesFd, {});
   Inbox inbox;
   const SpawnStack stack;
+  const LoginLimits limits;
   for (;;) {
     char* request = inbox.request();
     if (!wait_for_daemon(request != nullptr ? 0 : -1)) {
       ::_exit(0);
     }
     if (request != nullptr) {
-      serve(request, stack, setup);
+      serve(request, stack, setup, limits);
       inbox.drop_request();
     } else if (!inbox.receive(kRequestsFd)) {
       ::_exit(0);

@@ -12,7 +12,7 @@
 
 namespace berth {
 
-Result<void> LauncherLink::open() {
+Result<void> LauncherLink::open(int folder) {
   int requests[2];
   int messages[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, requests) != 0) {
@@ -37,7 +37,7 @@ Result<void> LauncherLink::open() {
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::setrlimit(RLIMIT_NOFILE, &open_files_);
-    run_launcher({their_requests.get(), their_messages.get(), folder_, self.get(), boot_id_});
+    run_launcher({their_requests.get(), their_messages.get(), folder, self.get(), boot_id_});
   }
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -47,6 +47,12 @@ Result<void> LauncherLink::open() {
   }
   process_ = open_pid(pid);
   return {};
+}
+
+void LauncherLink::retire() {
+  ::shutdown(requests_.get(), SHUT_RDWR);
+  waiting_.clear();
+  sent_ = 0;
 }
 
 void LauncherLink::close() {

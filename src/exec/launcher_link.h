@@ -18,16 +18,18 @@ namespace berth {
 
 class LauncherLink {
  public:
-  /// `folder` is borrowed for good.
-  LauncherLink(int folder, std::string boot_id) : folder_(folder), boot_id_(std::move(boot_id)) {
+  explicit LauncherLink(std::string boot_id) : boot_id_(std::move(boot_id)) {
     ::getrlimit(RLIMIT_NOFILE, &open_files_);
   }
   ~LauncherLink() { close(); }
   LauncherLink(const LauncherLink&) = delete;
   LauncherLink& operator=(const LauncherLink&) = delete;
 
-  /// Forks a launcher; the one before must be closed.
-  Result<void> open();
+  /// Forks a launcher for this folder; the one before must be closed.
+  Result<void> open(int folder);
+  /// The launcher goes as soon as it has answered what it is about, and takes no more requests.
+  /// When the last of its newborn shims has gone its way, Receive::Closed says so.
+  void retire();
   /// Ends the launcher, if it lives. Newborn shims go on.
   void close();
   bool is_open() const { return static_cast<bool>(messages_); }
@@ -46,7 +48,6 @@ class LauncherLink {
   Receive receive(ReceivedMessage& received);
 
  private:
-  int folder_;
   std::string boot_id_;
   rlimit open_files_{};  // as it was for this process at first; what it allows itself later is not
                          // for jobs, of which some rely on small descriptors

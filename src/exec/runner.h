@@ -48,6 +48,9 @@ class Runner {
   /// alone.
   virtual void stop(JobId job, StopSignal signal) = 0;
 
+  /// The cgroup of a running job, as /proc/PID/cgroup names it; empty where it has none.
+  virtual std::string cgroup_of(JobId job) const = 0;
+
   virtual int event_fd() const = 0;
 
   /// Every job has it in its environment as BERTH_RUN, so that its processes can be told from those

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "base/failpoint.h"
 #include "exec/family.h"
@@ -47,6 +49,13 @@ int raw_openat(const char* file, int flags) {
 
 void raw_close(int fd) { raw_syscall(SYS_close, fd); }
 
+constexpr long kFirstPause = 10'000'000;  // nanoseconds
+
+bool is_deleted(int file) {
+  struct stat found {};
+  return ::fstat(file, &found) == 0 && found.st_nlink == 0;
+}
+
 bool daemon_is_gone() {
   pollfd daemon{kDaemonFd, POLLIN, 0};
   const timespec at_once{};
@@ -67,12 +76,13 @@ void ask_shim(int shim, int signal) {
   ::syscall(SYS_pidfd_send_signal, shim, shim_signal(), &info, 0);
 }
 
-Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id)
+Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id,
+           const LoginLimits& limits)
     : request_(decode_request(bytes)),
       stack_(stack),
       file_(record_name(request_.name)),
       end_file_(file_ + ".exit"),
-      setup_(request_.name, boot_id, request_.cgroup) {
+      setup_(request_.name, boot_id, request_.cgroup, limits) {
   setup_.tick_length = nanoseconds_per_tick();
   setup_.directory = request_.directory;
   setup_.stdout_path = request_.stdout_path;
@@ -99,10 +109,13 @@ void Shim::run(std::uint64_t first_tick) noexcept {
     tell(ShimMessage::Kind::Failed, 0, error, StartStep::Device);
     raw_syscall(SYS_exit_group, 0);
   }
-  if (const int error = create_file()) {
-    tell(error == EEXIST ? ShimMessage::Kind::Exists : ShimMessage::Kind::Failed, 0, error,
-         StartStep::Record);
-    raw_syscall(SYS_exit_group, 0);
+  long pause = kFirstPause;
+  while (const int error = create_file()) {
+    if (!wait_for_room(error, pause)) {
+      tell(error == EEXIST ? ShimMessage::Kind::Exists : ShimMessage::Kind::Failed, 0, error,
+           StartStep::Record);
+      raw_syscall(SYS_exit_group, 0);
+    }
   }
   (void)BERTH_FAILPOINT("shim.after_create");
   if (start()) {
@@ -163,9 +176,7 @@ int Shim::create_file() {
   }
   long failed = take_spare_file();
   if (failed == -ENOENT) {
-    record_ = raw_openat(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL);
-    lock_ = record_ < 0 ? record_ : raw_openat(file_.c_str(), O_RDONLY);
-    failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
+    failed = make_file();
   }
   if (record_ < 0 || failed == -EEXIST) {
     return static_cast<int>(-failed);
@@ -176,9 +187,51 @@ int Shim::create_file() {
   }
   if (failed < 0) {
     ::unlinkat(kFolderFd, file_.c_str(), 0);
+    raw_close(record_);
+    raw_close(lock_);
     return static_cast<int>(-failed);
   }
   return 0;
+}
+
+/// A new file, with all the room that it will need: what finds none later would be a job that has
+/// failed, or one of which nobody hears.
+long Shim::make_file() {
+  record_ = raw_openat(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL);
+  lock_ = record_ < 0 ? record_ : raw_openat(file_.c_str(), O_RDONLY);
+  long failed = lock_ < 0 ? lock_ : raw_syscall(SYS_flock, lock_, LOCK_EX);
+  const char blanks[256] = {};
+  const auto size = static_cast<long>(setup_.record.size() + EndLine(file_, end_).size());
+  for (long at = 0; failed >= 0 && at < size; at += failed) {
+    failed = raw_syscall(SYS_pwrite64, record_, raw_address(blanks),
+                         std::min<long>(size - at, sizeof blanks), at);
+  }
+  return std::min(failed, 0L);
+}
+
+bool Shim::wait_for_room(int error, long& pause) {
+  constexpr int kWants[] = {ENOSPC, EDQUOT, EIO, EROFS, ENOMEM, ENFILE, EMFILE, EAGAIN};
+  if (std::find(std::begin(kWants), std::end(kWants), error) == std::end(kWants)) {
+    return false;
+  }
+  const SignalSet wanted = with(SIGTERM) | with(SIGINT) | with(request_signal_);
+  const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};
+  // Shorter than a new daemon is patient: it waits for this one to be gone.
+  constexpr long kLongestPause = 1'000'000'000;
+  pause = std::min(2 * pause, kLongestPause);
+  siginfo_t info{};
+  const long signal = raw_syscall(SYS_rt_sigtimedwait, raw_address(&wanted), raw_address(&info),
+                                  raw_address(&time), sizeof wanted);
+  const int asked = signal == request_signal_ ? info.si_value.sival_int : static_cast<int>(signal);
+  if (asked == SIGTERM || asked == SIGINT || asked == SIGKILL) {
+    tell(ShimMessage::Kind::Failed, 0, ECANCELED, StartStep::Record);
+    raw_syscall(SYS_exit_group, 0);
+  }
+  if (daemon_is_gone()) {
+    // Nothing tells of the attempt: its successor asks for it again.
+    raw_syscall(SYS_exit_group, 0);
+  }
+  return true;
 }
 
 /// Gives the file of an attempt that is over the name of this one. What is in it is another's and
@@ -319,11 +372,12 @@ void Shim::end_leftovers() {
 }
 
 /// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt
-/// counts as running.
+/// counts as running. Only when somebody has deleted its file there is nothing to wait for.
 void Shim::write_end() {
   const EndLine line(file_, end_);
   constexpr long kLongestPause = 5'000'000'000;
-  for (long pause = 10'000'000; !try_write_end(line); pause = std::min(2 * pause, kLongestPause)) {
+  for (long pause = kFirstPause; !try_write_end(line) && !is_deleted(record_);
+       pause = std::min(2 * pause, kLongestPause)) {
     const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};
     ::nanosleep(&time, nullptr);
   }

@@ -32,7 +32,7 @@ class Shim {
  public:
   /// In the launcher. `bytes` is one whole request and `stack` is used in the shim only; both are
   /// borrowed.
-  Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id);
+  Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id, const LoginLimits& limits);
   Shim(const Shim&) = delete;
   Shim& operator=(const Shim&) = delete;
 
@@ -47,6 +47,10 @@ class Shim {
   int lock_devices();
   int create_file();
   long take_spare_file();
+  long make_file();
+  /// Whether the file is to be tried again, after a pause: nothing else is the matter than room for
+  /// it. Ends this process when the job is no longer wanted.
+  bool wait_for_room(int error, long& pause);
   bool start();
   void tell(ShimMessage::Kind kind, pid_t pid, int error, StartStep step = StartStep::None);
   void leave_nursery();

@@ -21,18 +21,6 @@ BERTH_UNSANITIZED long write_record(ChildSetup& setup) {
   return written < 0 ? written : written == size ? 0 : -ENOSPC;
 }
 
-BERTH_UNSANITIZED long become(const UserIdentity& identity) {
-  long failed = raw_syscall(SYS_setgroups, static_cast<long>(identity.groups.size()),
-                            raw_address(identity.groups.data()));
-  if (failed == 0) {
-    failed = raw_syscall(SYS_setresgid, identity.group, identity.group, identity.group);
-  }
-  if (failed == 0) {
-    failed = raw_syscall(SYS_setresuid, identity.user, identity.user, identity.user);
-  }
-  return failed;
-}
-
 BERTH_UNSANITIZED long open_as(const char* path, int target) {
   // For the user alone: what jobs print is theirs to show.
   constexpr long kMode = 0600;
@@ -66,11 +54,12 @@ BERTH_UNSANITIZED int set_up_child(void* argument) {
   inherit_device_locks(setup.device_locks, setup.device_lock_count);
   raw_syscall(SYS_close_range, 3, kJobLockFd - 1, 0);
   if (setup.become) {
-    result = become(*setup.become);
+    result = become(*setup.become, setup.limits);
     if (result < 0) {
       return fail_at(setup, StartStep::User, result);
     }
   }
+  join_session_keyring();
   result = raw_syscall(SYS_chdir, raw_address(setup.directory[0] == '\0' ? "/" : setup.directory));
   if (result < 0) {
     return fail_at(setup, StartStep::Directory, result);

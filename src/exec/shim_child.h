@@ -11,6 +11,7 @@
 
 #include "base/user.h"
 #include "exec/attempt_record.h"
+#include "exec/inheritance.h"
 
 namespace berth {
 
@@ -24,8 +25,9 @@ inline constexpr int kJobLockFd = 50;
 inline constexpr int kLastJobLockFd = 63;
 
 struct ChildSetup {
-  ChildSetup(const AttemptName& name, const std::string& boot_id, const std::string& cgroup)
-      : record(name, boot_id, cgroup) {}
+  ChildSetup(const AttemptName& name, const std::string& boot_id, const std::string& cgroup,
+             const LoginLimits& login)
+      : record(name, boot_id, cgroup), limits(login) {}
 
   UnbornRecord record;
   std::uint64_t tick_length = 1;
@@ -34,6 +36,7 @@ struct ChildSetup {
   const int* device_locks = nullptr;
   int device_lock_count = 0;
   std::optional<UserIdentity> become;  // none: stays who the shim is
+  const LoginLimits& limits;           // of whom it becomes
   const char* directory = "";          // empty: the root
   const char* stdout_path = "";        // empty: nowhere; relative to the directory
   const char* stderr_path = "";        // empty: with stdout

@@ -14,33 +14,19 @@
 #include "base/failpoint.h"
 #include "exec/attempt_folder.h"
 #include "exec/cgroup.h"
-#include "exec/family.h"
 #include "exec/launcher_link.h"
+#include "exec/live_attempt.h"
 #include "exec/process_identity.h"
-#include "exec/shim.h"
 
 namespace berth {
 namespace {
 
-/// An attempt that has not ended.
-struct Attempt {
-  AttemptName name;
-  std::string request;       // until the launcher has answered it
-  std::vector<int> signals;  // for the shim, once there is one
-  Fd process;                // the shim, or the job when the shim is gone
-  bool shim_gone = false;
-  bool reap = false;  // orphans may have become our own children
-  pid_t job = 0;
-  std::unique_ptr<Cgroup> cgroup;
-  bool pooled = false;  // the cgroup is one of this daemon's
-};
-
 class FolderShimRunner final : public ShimRunner {
  public:
-  FolderShimRunner(AttemptFolder folder, std::unique_ptr<CgroupPool> cgroups)
+  FolderShimRunner(AttemptFolder folder, std::unique_ptr<CgroupFolder> cgroups)
       : folder_(std::move(folder)),
         cgroups_(std::move(cgroups)),
-        link_(folder_.fd(), folder_.boot_id()),
+        link_(folder_.boot_id()),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
         news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -61,6 +47,9 @@ class FolderShimRunner final : public ShimRunner {
   }
 
   std::vector<AttemptStart> adopt() override;
+  bool may_have_run(JobId job, std::uint16_t attempt, bool started) const override {
+    return folder_.is_new() || (started && !folder_.has({job, attempt}));
+  }
   Result<void> start(const ShimLaunch& launch) override;
   void stop(JobId job, StopSignal signal) override {
     send(job, signal == StopSignal::Kill ? SIGKILL : SIGTERM);
@@ -73,7 +62,7 @@ class FolderShimRunner final : public ShimRunner {
   void forget(JobId job, std::uint16_t attempt) override;
 
  private:
-  using Attempts = std::map<std::uint64_t, Attempt>;
+  using Attempts = std::map<std::uint64_t, LiveAttempt>;
   // What an epoll entry is about; all others are serial numbers of attempts.
   static constexpr std::uint64_t kNews = 0;
   static constexpr std::uint64_t kMessages = 1;
@@ -87,18 +76,16 @@ class FolderShimRunner final : public ShimRunner {
   void handle(ReceivedMessage received);
   void watch(int fd, std::uint64_t key, std::uint32_t events);
   void watch_process(Attempts::iterator attempt, Fd process);
+  void unwatch_process(LiveAttempt& attempt);
   void process_ended(std::uint64_t serial);
   /// Goes by what the folder says. False when it knows nothing of the attempt.
   bool settle(Attempts::iterator attempt);
   void end(Attempts::iterator attempt, AttemptEnd::Kind kind, const EndRecord& record);
-  /// To the whole tree of an attempt that has a process.
-  void pass_on(const Attempt& attempt, int signal);
-  void signal_without_shim(const Attempt& attempt, int signal);
-  void tell_start(Attempt& attempt, pid_t pid);
+  void tell_start(LiveAttempt& attempt, pid_t pid);
   void update_news();
 
   AttemptFolder folder_;
-  std::unique_ptr<CgroupPool> cgroups_;
+  std::unique_ptr<CgroupFolder> cgroups_;
   LauncherLink link_;
   Fd epoll_;
   Fd news_;
@@ -122,7 +109,12 @@ void FolderShimRunner::watch(int fd, std::uint64_t key, std::uint32_t events) {
 }
 
 Result<void> FolderShimRunner::open_link() {
-  if (Result<void> opened = link_.open(); !opened) {
+  if (folder_.is_deleted()) {
+    if (Result<void> made = folder_.make_again(); !made) {
+      return made;
+    }
+  }
+  if (Result<void> opened = link_.open(folder_.fd()); !opened) {
     return opened;
   }
   watch(link_.messages_fd(), kMessages, EPOLLIN);
@@ -158,25 +150,24 @@ Result<void> FolderShimRunner::start(const ShimLaunch& launch) {
       return opened;
     }
   }
-  Attempt attempt;
+  if (folder_.is_deleted()) {
+    link_.retire();
+  }
+  LiveAttempt attempt;
   attempt.name = {launch.job, launch.attempt};
   if (cgroups_ != nullptr) {
-    attempt.cgroup = cgroups_->take();
-    attempt.pooled = true;
+    attempt.cgroup = cgroups_->create();
   }
   const std::uint64_t serial = next_serial_++;
   Result<std::string> request = encode_request(
       launch, serial, attempt.cgroup != nullptr ? attempt.cgroup->path() : std::string(),
       folder_.take_spare());
   if (!request) {
-    if (attempt.cgroup != nullptr) {
-      cgroups_->give_back(std::move(attempt.cgroup));
-    }
     return Failure(request.error());
   }
   attempt.request = std::move(*request);
   serials_[launch.job.value] = serial;
-  const Attempt& kept = attempts_.emplace(serial, std::move(attempt)).first->second;
+  const LiveAttempt& kept = attempts_.emplace(serial, std::move(attempt)).first->second;
   (void)BERTH_FAILPOINT("runner.before_request");
   send_request(kept.request);
   (void)BERTH_FAILPOINT("runner.after_request");
@@ -186,11 +177,11 @@ Result<void> FolderShimRunner::start(const ShimLaunch& launch) {
 std::vector<AttemptStart> FolderShimRunner::adopt() {
   std::vector<AttemptStart> adopted;
   for (const AttemptName& name : folder_.list()) {
-    const auto attempt = attempts_.emplace(next_serial_++, Attempt()).first;
+    const auto attempt = attempts_.emplace(next_serial_++, LiveAttempt()).first;
     attempt->second.name = name;
     serials_[name.job.value] = attempt->first;
     if (settle(attempt) && attempts_.contains(attempt->first)) {
-      adopted.push_back({name.job, name.attempt, attempt->second.job});
+      adopted.push_back(attempt->second.start());
     }
   }
   // They are the result itself.
@@ -210,35 +201,11 @@ void FolderShimRunner::send(JobId job, int signal) {
   if (serial == serials_.end()) {
     return;
   }
-  Attempt& attempt = attempts_.at(serial->second);
+  LiveAttempt& attempt = attempts_.at(serial->second);
   if (attempt.process) {
-    pass_on(attempt, signal);
+    signal_attempt(attempt, folder_, signal);
   } else {
     attempt.signals.push_back(signal);
-  }
-}
-
-void FolderShimRunner::pass_on(const Attempt& attempt, int signal) {
-  if (attempt.shim_gone) {
-    signal_without_shim(attempt, signal);
-  } else {
-    ask_shim(attempt.process.get(), signal);
-  }
-}
-
-void FolderShimRunner::signal_without_shim(const Attempt& attempt, int signal) {
-  if (attempt.cgroup != nullptr && signal == SIGKILL) {
-    attempt.cgroup->kill();
-  } else if (attempt.cgroup != nullptr) {
-    for (const pid_t member : attempt.cgroup->processes()) {
-      ::kill(member, signal);
-    }
-  } else if (attempt.job != 0 && signal_process(attempt.process.get(), 0)) {
-    // Not reaped, so its number and its group's are still its own.
-    signal_tree(attempt.job, attempt.job, signal);
-  }
-  if (signal == SIGKILL || attempt.job == 0) {
-    folder_.signal_holders(attempt.name, signal);
   }
 }
 
@@ -339,34 +306,46 @@ void FolderShimRunner::handle(ReceivedMessage received) {
       break;
     case ShimMessage::Kind::Exists:
       // Its file was made on behalf of a launcher that died, or of an earlier daemon.
-      if (attempt->second.process) {
-        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, attempt->second.process.get(), nullptr);
-        attempt->second.process.reset();
-      }
+      unwatch_process(attempt->second);
       if (!settle(attempt)) {
         end(attempt, AttemptEnd::Kind::Lost, {});
       }
       break;
     case ShimMessage::Kind::Failed:
-      end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, message.error, message.step, 0});
+      if (message.error == ENOENT && message.step == StartStep::Record && folder_.is_deleted()) {
+        // Asked for again, of a launcher that has a folder.
+        unwatch_process(attempt->second);
+        link_.retire();
+      } else if (message.error == ECANCELED) {
+        end(attempt, AttemptEnd::Kind::Exited, {0, SIGTERM, 0, StartStep::None, 0});
+      } else {
+        end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, message.error, message.step, 0});
+      }
       break;
   }
 }
 
-void FolderShimRunner::tell_start(Attempt& attempt, pid_t pid) {
+void FolderShimRunner::tell_start(LiveAttempt& attempt, pid_t pid) {
   if (attempt.job == 0 && pid != 0) {
     attempt.job = pid;
-    starts_.push_back({attempt.name.job, attempt.name.attempt, pid});
+    attempt.request = std::string();
+    starts_.push_back(attempt.start());
   }
 }
 
 void FolderShimRunner::watch_process(Attempts::iterator attempt, Fd process) {
-  Attempt& what = attempt->second;
+  LiveAttempt& what = attempt->second;
   watch(process.get(), attempt->first, EPOLLIN);
   what.process = std::move(process);
-  what.request = std::string();
   for (const int signal : std::exchange(what.signals, {})) {
-    pass_on(what, signal);
+    signal_attempt(what, folder_, signal);
+  }
+}
+
+void FolderShimRunner::unwatch_process(LiveAttempt& attempt) {
+  if (attempt.process) {
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, attempt.process.get(), nullptr);
+    attempt.process.reset();
   }
 }
 
@@ -375,13 +354,12 @@ void FolderShimRunner::process_ended(std::uint64_t serial) {
   if (attempt == attempts_.end() || !attempt->second.process) {
     return;
   }
-  Attempt& what = attempt->second;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, what.process.get(), nullptr);
+  LiveAttempt& what = attempt->second;
   if (what.reap) {
     siginfo_t info{};
     ::waitid(P_PIDFD, static_cast<id_t>(what.process.get()), &info, WEXITED | WNOHANG);
   }
-  what.process.reset();
+  unwatch_process(what);
   (void)BERTH_FAILPOINT("runner.shim_ended");
   if (const std::optional<EndRecord> record = folder_.read_end(what.name)) {
     end(attempt, record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
@@ -392,7 +370,7 @@ void FolderShimRunner::process_ended(std::uint64_t serial) {
 }
 
 bool FolderShimRunner::settle(Attempts::iterator attempt) {
-  Attempt& what = attempt->second;
+  LiveAttempt& what = attempt->second;
   Verdict verdict = folder_.judge(what.name);
   what.reap = true;
   if (verdict.record) {
@@ -430,11 +408,11 @@ bool FolderShimRunner::settle(Attempts::iterator attempt) {
 
 void FolderShimRunner::end(Attempts::iterator attempt, AttemptEnd::Kind kind,
                            const EndRecord& record) {
-  Attempt& what = attempt->second;
+  LiveAttempt& what = attempt->second;
   ends_.push_back({what.name.job, what.name.attempt, kind, record.code, record.signal,
                    record.start_error, record.start_step, record.ended_at});
-  if (what.cgroup != nullptr && what.pooled) {
-    cgroups_->give_back(std::move(what.cgroup));
+  if (what.cgroup != nullptr && cgroups_ != nullptr) {
+    cgroups_->retire(std::move(what.cgroup));
   } else if (what.cgroup != nullptr && what.cgroup->populated()) {
     what.cgroup->kill();
   }
@@ -485,7 +463,7 @@ Result<std::unique_ptr<ShimRunner>> ShimRunner::make(std::string folder, Options
     return Failure(opened.error());
   }
   auto runner = std::make_unique<FolderShimRunner>(
-      std::move(*opened), options.use_cgroups ? CgroupPool::make() : nullptr);
+      std::move(*opened), options.use_cgroups ? CgroupFolder::make() : nullptr);
   if (Result<void> ready = runner->open(options.patience); !ready) {
     return Failure(ready.error());
   }

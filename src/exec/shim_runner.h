@@ -38,6 +38,7 @@ struct AttemptStart {
   JobId job;
   std::uint16_t attempt = 0;
   pid_t pid = 0;  // of the job and its process group; 0 where an adopted one has not come to that
+  std::string cgroup;  // of the job, as /proc/PID/cgroup names it; empty: none
 };
 
 /// One attempt to start, for the shim.
@@ -78,6 +79,11 @@ class ShimRunner {
   /// forgotten is told again, and after a loss of power even one that was: who has it on disk
   /// knows.
   virtual std::vector<AttemptStart> adopt() = 0;
+
+  /// Whether an attempt of which adopt() knows nothing may have run all the same, because somebody
+  /// has deleted what was in the folder: it must not be started again. `started`: its start is
+  /// known.
+  virtual bool may_have_run(JobId job, std::uint16_t attempt, bool started) const = 0;
 
   /// Queues the attempt; a job has one at a time. All else that can go wrong is told by its end.
   virtual Result<void> start(const ShimLaunch& launch) = 0;

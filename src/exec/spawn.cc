@@ -4,11 +4,13 @@
 #include "exec/spawn.h"
 
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +18,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/fd.h"
 #include "exec/raw_syscall.h"
 
 namespace berth {
@@ -103,6 +106,11 @@ BERTH_UNSANITIZED void child_main(void* argument) {
   raw_syscall(SYS_exit_group, 127);
 }
 
+/// Known only by its exit code: one that was killed at birth has none.
+constexpr int kAlive = 42;
+
+BERTH_UNSANITIZED void say_alive(void*) { raw_syscall(SYS_exit_group, kAlive); }
+
 /// Seccomp filters of some containers refuse clone3; clone can do all but the cgroup.
 int clone_fallback(void* plan) {
   child_main(plan);
@@ -158,6 +166,39 @@ Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup) {
     return fail_errno("cannot start a process", static_cast<int>(-pid));
   }
   return static_cast<pid_t>(pid);
+}
+
+bool can_be_born_in(int cgroup) {
+  const SpawnStack stack;
+  int opened = -1;
+  clone_args arguments{};
+  arguments.flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PIDFD | CLONE_INTO_CGROUP;
+  arguments.pidfd = reinterpret_cast<std::uintptr_t>(&opened);
+  arguments.exit_signal = 0;  // nobody who waits for jobs hears of it
+  arguments.stack = reinterpret_cast<std::uintptr_t>(stack.base());
+  arguments.stack_size = SpawnStack::kSize;
+  arguments.cgroup = static_cast<std::uint64_t>(cgroup);
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const long pid = raw_clone3(&arguments, say_alive, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) {
+    return false;
+  }
+  const Fd process(opened);
+  // One that is frozen would never end by itself; death reaches it all the same.
+  constexpr int kPatienceMilliseconds = 500;
+  pollfd end{process.get(), POLLIN, 0};
+  if (::poll(&end, 1, kPatienceMilliseconds) != 1) {
+    ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+  }
+  siginfo_t info{};
+  while (::waitid(P_PIDFD, static_cast<id_t>(process.get()), &info, WEXITED | __WALL) != 0 &&
+         errno == EINTR) {
+  }
+  return info.si_code == CLD_EXITED && info.si_status == kAlive;
 }
 
 }  // namespace berth

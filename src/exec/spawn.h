@@ -59,4 +59,8 @@ Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 /// The same for a caller that has every signal blocked. A negative result is an errno.
 long spawn_masked(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
+/// Whether a process that is born into this cgroup lives: tries it with one that ends at once.
+/// Waits for that, at most half a second.
+bool can_be_born_in(int cgroup);
+
 }  // namespace berth

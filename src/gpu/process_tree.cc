@@ -26,14 +26,20 @@ std::optional<std::string_view> find_variable(std::string_view environment, std:
   return std::nullopt;
 }
 
+/// Whether a cgroup is `ancestor` or below it.
+bool is_within(std::string_view cgroup, std::string_view ancestor) {
+  return cgroup.starts_with(ancestor) &&
+         (cgroup.size() == ancestor.size() || cgroup[ancestor.size()] == '/');
+}
+
 /// One pass over the processes; remembers the ancestors that it has climbed.
 class OwnerSearch {
  public:
   OwnerSearch(const std::string& run, const std::string& proc, std::span<const JobRoot> jobs,
               const std::map<pid_t, JobId>& last_owners)
-      : run_(run), proc_(proc), last_owners_(last_owners) {
+      : run_(run), proc_(proc), last_owners_(last_owners), jobs_(jobs) {
     for (const JobRoot& job : jobs) {
-      roots_[job.root] = job.job;
+      roots_[job.root] = &job;
     }
   }
 
@@ -41,10 +47,15 @@ class OwnerSearch {
     if (const auto known = by_process_.find(pid); known != by_process_.end()) {
       return known->second;
     }
-    Owner owner = climb(pid);
-    if (!owner) {
-      owner = read_environment(pid);
+    const JobRoot* job = by_cgroup(pid);
+    if (job == nullptr) {
+      job = climb(pid);
+      job = job != nullptr ? job : by_environment(pid);
+      // A number may have gone to somebody else since the job's root died, and an environment says
+      // what its owner likes.
+      job = job != nullptr && user_of(pid) == job->user ? job : nullptr;
     }
+    Owner owner = job != nullptr ? Owner(job->job) : Owner();
     if (!owner && !read_proc_stat(proc_, pid)) {
       owner = last_owner(pid);
     }
@@ -53,9 +64,44 @@ class OwnerSearch {
   }
 
  private:
-  Owner root(pid_t pid) const {
+  const JobRoot* root(pid_t pid) const {
     const auto found = roots_.find(pid);
-    return found == roots_.end() ? Owner() : Owner(found->second);
+    return found == roots_.end() ? nullptr : found->second;
+  }
+
+  std::optional<uid_t> user_of(pid_t pid) const {
+    const auto status = read_small_file(fmt::format("{}/{}/status", proc_, pid));
+    constexpr std::string_view kLine = "\nUid:\t";
+    const std::size_t line = status ? status->find(kLine) : std::string::npos;
+    uid_t user = 0;
+    if (line == std::string::npos ||
+        std::from_chars(status->data() + line + kLine.size(), status->data() + status->size(), user)
+                .ec != std::errc()) {
+      return std::nullopt;
+    }
+    return user;
+  }
+
+  /// Also of another user, as after sudo: only who may write the cgroup puts anybody into it.
+  const JobRoot* by_cgroup(pid_t pid) const {
+    if (std::none_of(jobs_.begin(), jobs_.end(),
+                     [](const JobRoot& job) { return !job.cgroup.empty(); })) {
+      return nullptr;
+    }
+    const auto text = read_small_file(fmt::format("{}/{}/cgroup", proc_, pid));
+    // Of v2, which has no number and no controllers; on mixed machines there are others.
+    const std::size_t line = !text                      ? std::string::npos
+                             : text->starts_with("0::") ? 0
+                                                        : text->find("\n0::");
+    if (line == std::string::npos) {
+      return nullptr;
+    }
+    std::string_view cgroup = std::string_view(*text).substr(text->find("0::", line) + 3);
+    cgroup = cgroup.substr(0, cgroup.find('\n'));
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&](const JobRoot& job) {
+      return !job.cgroup.empty() && is_within(cgroup, job.cgroup);
+    });
+    return found == jobs_.end() ? nullptr : &*found;
   }
 
   Owner last_owner(pid_t pid) const {
@@ -64,13 +110,13 @@ class OwnerSearch {
   }
 
   bool runs(JobId job) const {
-    return std::any_of(roots_.begin(), roots_.end(),
-                       [job](const auto& entry) { return entry.second == job; });
+    return std::any_of(jobs_.begin(), jobs_.end(),
+                       [job](const JobRoot& root) { return root.job == job; });
   }
 
-  Owner climb(pid_t pid) {
+  const JobRoot* climb(pid_t pid) {
     std::vector<pid_t> passed;
-    Owner owner;
+    const JobRoot* owner = nullptr;
     // Parents change while we look: a bound keeps a cycle of reused numbers from holding us.
     constexpr std::size_t kDeepest = 4096;
     while (pid > 1 && passed.size() < kDeepest) {
@@ -81,9 +127,9 @@ class OwnerSearch {
       passed.push_back(pid);
       const std::optional<ProcStat> stat = read_proc_stat(proc_, pid);
       for (const pid_t leader : {pid, stat ? stat->group : 0, stat ? stat->session : 0}) {
-        owner = owner ? owner : root(leader);
+        owner = owner != nullptr ? owner : root(leader);
       }
-      if (owner || !stat) {
+      if (owner != nullptr || !stat) {
         break;
       }
       pid = stat->parent;
@@ -94,26 +140,30 @@ class OwnerSearch {
     return owner;
   }
 
-  Owner read_environment(pid_t pid) const {
+  const JobRoot* by_environment(pid_t pid) const {
     if (run_.empty()) {
-      return std::nullopt;
+      return nullptr;
     }
     const auto environment = read_small_file(fmt::format("{}/{}/environ", proc_, pid));
     if (!environment || find_variable(*environment, "BERTH_RUN") != run_) {
-      return std::nullopt;
+      return nullptr;
     }
     const std::string_view text = find_variable(*environment, "BERTH_JOB_ID").value_or("");
     JobId job;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), job.value);
     const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && runs(job) ? Owner(job) : std::nullopt;
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&](const JobRoot& root) {
+      return whole && root.job == job && root.cgroup.empty();
+    });
+    return found == jobs_.end() ? nullptr : &*found;
   }
 
   const std::string& run_;
   const std::string& proc_;
   const std::map<pid_t, JobId>& last_owners_;
-  std::map<pid_t, JobId> roots_;
-  std::map<pid_t, Owner> by_ancestor_;
+  std::span<const JobRoot> jobs_;
+  std::map<pid_t, const JobRoot*> roots_;
+  std::map<pid_t, const JobRoot*> by_ancestor_;
   std::map<pid_t, Owner> by_process_;
 };
 

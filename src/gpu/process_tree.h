@@ -18,6 +18,8 @@ namespace berth {
 struct JobRoot {
   JobId job;
   pid_t root = 0;
+  uid_t user = 0;
+  std::string cgroup;  // as /proc/PID/cgroup names it; empty: the job has none
 };
 
 /// Who holds the memory of one device.
@@ -33,9 +35,11 @@ class ProcessTree {
   /// alone could be another scheduler's. `proc` is "/proc" outside tests.
   explicit ProcessTree(std::string run, std::string proc = "/proc");
 
-  /// One entry per sample. A process belongs to a job when it, or an ancestor, is the job's root
-  /// or in the process group or session that the root leads; or, where it was re-parented and has
-  /// left both, when its environment has the job's BERTH_JOB_ID and this BERTH_RUN.
+  /// One entry per sample. A process belongs to a job when the kernel says so: it is in the job's
+  /// cgroup; or it is of the job's user and it, or an ancestor, is the job's root or in the process
+  /// group or session that the root leads. What a process says of itself counts only where the job
+  /// has no cgroup, and only of the job's own user: one that was re-parented and has left both has
+  /// the job's BERTH_JOB_ID and this BERTH_RUN in its environment.
   /// One that has died since its sample was taken belongs to whom it belonged to before.
   std::vector<DeviceUse> attribute(std::span<const DeviceSample> samples,
                                    std::span<const JobRoot> jobs);

@@ -183,7 +183,7 @@ void Run::start(const StartJob& action, Time at) {
     return;
   }
   if (telemetry_ != nullptr) {
-    telemetry_->job_started({action.job, *pid});
+    telemetry_->job_started({action.job, *pid, ::getuid(), runner_.cgroup_of(action.job)});
   }
   scheduler_->apply(JobStarted{action.job}, at);
   observer_.job_started(event(action.job, record, active));

@@ -276,9 +276,11 @@ TEST(Cgroups, AreFoundThroughMountinfo) {
   write("mountinfo", "31 30 0:27 /box /cg rw - cgroup2 cgroup2 rw\n");
   write("cgroup", "0::/box/inner\n");
   EXPECT_EQ(own_cgroup_directory(proc), "/cg/inner");
+  EXPECT_EQ(cgroup_name("/cg/inner/job", proc), "/box/inner/job");
+  EXPECT_EQ(cgroup_name("/cgs/inner/job", proc), "");
   write("mountinfo", "30 23 0:26 / /sys/fs/cgroup ro - tmpfs tmpfs rw\n");
   EXPECT_EQ(own_cgroup_directory(proc), "");
-  EXPECT_EQ(CgroupPool::make(proc), nullptr);
+  EXPECT_EQ(CgroupFolder::make(proc), nullptr);
   ASSERT_EQ(std::system(("rm -r " + proc).c_str()), 0);
 }
 
@@ -290,10 +292,10 @@ TEST(Cgroups, OfABerthThatLivesAreLeftAlone) {
   }
   Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
-  EXPECT_NE(CgroupPool::make(), nullptr);
+  EXPECT_NE(CgroupFolder::make(), nullptr);
   EXPECT_EQ(::access((folder + "/0").c_str(), F_OK), 0);
   lock.reset();
-  EXPECT_NE(CgroupPool::make(), nullptr);
+  EXPECT_NE(CgroupFolder::make(), nullptr);
   EXPECT_NE(::access(folder.c_str(), F_OK), 0) << "what a dead one left is tidied up";
 }
 

@@ -314,17 +314,19 @@ TEST_F(ShimDiskTest, AFullDiskDelaysEndsAndLosesNone) {
   release();
   EXPECT_EQ(end_of(1).code, 33);
   EXPECT_EQ(end_of(1).kind, Kind::Exited);
-  // An attempt that cannot be recorded is not run, and its end waits for room.
-  start(2, "echo ran >> two");
-  const pid_t job = pid_of(2);
-  EXPECT_TRUE(eventually([&] { return state_of(job) == '-'; }));
-  pump(50);
+  // An attempt that cannot be recorded is not run before there is room, or not at all.
+  start(2, "echo ran >> two; exit 7");
+  start(3, "echo ran >> three");
+  EXPECT_TRUE(eventually([&] { return find("berth-shim") != 0; }));
+  runner_->stop(JobId{3}, StopSignal::Terminate);
+  EXPECT_EQ(end_of(3).kind, Kind::Exited);
+  EXPECT_EQ(end_of(3).signal, SIGTERM);
   EXPECT_FALSE(has_ended(2));
-  EXPECT_EQ(::unlink((folder_ + "/filler").c_str()), 0);
-  EXPECT_EQ(end_of(2).kind, Kind::NotStarted);
-  EXPECT_EQ(end_of(2).start_error, ENOSPC);
-  EXPECT_EQ(end_of(2).start_step, StartStep::Record);
   EXPECT_FALSE(exists("two"));
+  EXPECT_EQ(::unlink((folder_ + "/filler").c_str()), 0);
+  EXPECT_EQ(end_of(2).code, 7);
+  EXPECT_EQ(text("two"), "ran\n");
+  EXPECT_FALSE(exists("three"));
   runner_.reset();
   EXPECT_TRUE(deserted());
   EXPECT_EQ(::umount(folder_.c_str()), 0);
@@ -339,11 +341,11 @@ TEST_F(ShimDiskTest, AFailedWriteIsTriedAgain) {
 }
 
 TEST_F(ShimDiskTest, AnAttemptThatCannotBeRecordedDoesNotRun) {
-  set_failpoints("shim.create=errno:28");
+  set_failpoints("shim.create=errno:13");
   make();
   start(1, "echo ran");
   EXPECT_EQ(end_of(1).kind, Kind::NotStarted);
-  EXPECT_EQ(end_of(1).start_error, ENOSPC);
+  EXPECT_EQ(end_of(1).start_error, EACCES);
   EXPECT_FALSE(exists("out"));
 }
 

@@ -12,9 +12,14 @@ namespace {
 
 class ProcessTreeTest : public ::testing::Test {
  protected:
+  static constexpr uid_t kUser = 1000;
+
   void process(pid_t pid, pid_t parent, pid_t group, pid_t session,
-               const std::string& environment = "") {
+               const std::string& environment = "", uid_t user = kUser,
+               const std::string& cgroup = "/") {
     const std::string folder = std::to_string(pid) + "/";
+    folder_.write(folder + "status", "Name:\t(a)\nUid:\t" + std::to_string(user) + "\t0\t0\t0\n");
+    folder_.write(folder + "cgroup", "4:memory:/jobs/7\n0::" + cgroup + "\n");
     folder_.write(folder + "stat", std::to_string(pid) + " (a) name (b) S " +
                                        std::to_string(parent) + " " + std::to_string(group) + " " +
                                        std::to_string(session) +
@@ -28,7 +33,8 @@ class ProcessTreeTest : public ::testing::Test {
     return made;
   }
   DeviceUse attribute(const DeviceSample& made) {
-    const std::vector<JobRoot> jobs = {{JobId{7}, 100}, {JobId{8}, 200}};
+    const std::vector<JobRoot> jobs = {
+        {JobId{7}, 100, kUser, ""}, {JobId{8}, 200, kUser, ""}, {JobId{9}, 300, kUser, "/jobs/9"}};
     return ProcessTree("token", folder_.path()).attribute(std::span(&made, 1), jobs)[0];
   }
 
@@ -41,17 +47,17 @@ TEST_F(ProcessTreeTest, ChildrenBelongToTheirJobAndTheRestIsForeign) {
   process(102, 101, 999, 999);
   process(200, 50, 200, 50);
   process(50, 1, 50, 50);
-  process(300, 1, 300, 300);
+  process(350, 1, 350, 350);
   const DeviceUse use = attribute(sample(
       Bytes{1000},
-      {{100, Bytes{1}}, {101, Bytes{2}}, {102, Bytes{4}}, {200, Bytes{8}}, {300, Bytes{16}}}));
+      {{100, Bytes{1}}, {101, Bytes{2}}, {102, Bytes{4}}, {200, Bytes{8}}, {350, Bytes{16}}}));
   EXPECT_EQ(use.jobs, (std::map<JobId, Bytes>{{JobId{7}, Bytes{7}}, {JobId{8}, Bytes{8}}}));
   EXPECT_EQ(use.foreign, Bytes{985});
 }
 
 // A job's worker may die between the sample and the look at /proc: what it held is nobody else's.
 TEST_F(ProcessTreeTest, OneThatHasDiedBelongsToWhomItDidBefore) {
-  const std::vector<JobRoot> jobs = {{JobId{7}, 100}};
+  const std::vector<JobRoot> jobs = {{JobId{7}, 100, kUser, ""}};
   process(100, 1, 100, 100);
   process(101, 100, 101, 101);
   const DeviceSample made = sample(Bytes{50}, {{101, Bytes{40}}});
@@ -68,6 +74,8 @@ struct StrayCase {
   pid_t session;
   std::string environment;
   std::optional<std::uint64_t> job;
+  uid_t user = 1000;
+  std::string cgroup = "/";
 
   friend std::ostream& operator<<(std::ostream& out, const StrayCase& row) {
     return out << row.name;
@@ -77,7 +85,8 @@ struct StrayCase {
 class StrayTest : public ProcessTreeTest, public ::testing::WithParamInterface<StrayCase> {};
 
 TEST_P(StrayTest, AReparentedProcessIsKnownByWhatItKept) {
-  process(400, 1, GetParam().group, GetParam().session, GetParam().environment);
+  process(400, 1, GetParam().group, GetParam().session, GetParam().environment, GetParam().user,
+          GetParam().cgroup);
   const DeviceUse use = attribute(sample(Bytes{5}, {{400, Bytes{5}}}));
   if (GetParam().job) {
     EXPECT_EQ(use.jobs, (std::map<JobId, Bytes>{{JobId{*GetParam().job}, Bytes{5}}}));
@@ -106,7 +115,24 @@ INSTANTIATE_TEST_SUITE_P(
         StrayCase{"of_another_run", 400, 400, variables({"BERTH_JOB_ID=7", "BERTH_RUN=other"}), {}},
         StrayCase{"without_a_run", 400, 400, variables({"BERTH_JOB_ID=7"}), {}},
         StrayCase{
-            "of_a_job_that_ended", 400, 400, variables({"BERTH_JOB_ID=9", "BERTH_RUN=token"}), {}},
+            "of_a_job_that_ended", 400, 400, variables({"BERTH_JOB_ID=6", "BERTH_RUN=token"}), {}},
+        StrayCase{"by_cgroup", 400, 400, "", 9, 1000, "/jobs/9"},
+        StrayCase{"below_its_cgroup", 400, 400, "", 9, 1000, "/jobs/9/mine"},
+        StrayCase{"by_cgroup_after_sudo", 400, 400, "", 9, 0, "/jobs/9"},
+        StrayCase{"in_a_longer_cgroup", 400, 400, "", {}, 1000, "/jobs/99"},
+        StrayCase{"that_speaks_for_a_job_with_a_cgroup",
+                  400,
+                  400,
+                  variables({"BERTH_JOB_ID=9", "BERTH_RUN=token"}),
+                  {}},
+        StrayCase{"of_another_user_that_speaks_for_a_job",
+                  400,
+                  400,
+                  variables({"BERTH_JOB_ID=7", "BERTH_RUN=token"}),
+                  {},
+                  1001},
+        StrayCase{"of_another_user_with_the_number_of_a_group", 200, 400, "", {}, 1001},
+        StrayCase{"of_another_user_with_the_number_of_a_session", 400, 100, "", {}, 1001},
         StrayCase{"with_a_longer_number",
                   400,
                   400,
@@ -160,7 +186,7 @@ TEST_F(ProcessTreeTest, ARealStrayIsFoundByItsEnvironment) {
   ASSERT_GT(stray, 0);
   const DeviceSample made =
       sample(Bytes{12}, {{stray, Bytes{4}}, {root.pid(), Bytes{2}}, {::getpid(), Bytes{1}}});
-  const std::vector<JobRoot> jobs = {{JobId{7}, root.pid()}};
+  const std::vector<JobRoot> jobs = {{JobId{7}, root.pid(), ::getuid(), ""}};
   const DeviceUse use = ProcessTree("real").attribute(std::span(&made, 1), jobs)[0];
   const DeviceUse blind = ProcessTree("other").attribute(std::span(&made, 1), jobs)[0];
   ::kill(stray, SIGKILL);

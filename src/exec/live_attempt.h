@@ -1,0 +1,34 @@
+// An attempt that has not ended, as the daemon knows it, and how it is signalled: through its shim,
+// or without one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "exec/attempt_folder.h"
+#include "exec/cgroup.h"
+#include "exec/shim_runner.h"
+
+namespace berth {
+
+struct LiveAttempt {
+  AttemptName name;
+  std::string request;       // until its start is known, for another launcher
+  std::vector<int> signals;  // for the shim, once there is one
+  Fd process;                // the shim, or the job when the shim is gone
+  bool shim_gone = false;
+  bool reap = false;  // orphans may have become our own children
+  pid_t job = 0;
+  std::unique_ptr<Cgroup> cgroup;
+
+  AttemptStart start() const;
+};
+
+/// To the whole tree of an attempt that has a process.
+void signal_attempt(const LiveAttempt& attempt, const AttemptFolder& folder, int signal);
+
+}  // namespace berth
