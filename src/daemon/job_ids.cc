@@ -143,6 +143,7 @@ void Daemon::job_ids(Asked asked) {
   scan.filter = std::move(*filter);
   scan.descending = *column == Column::Id && list->descending;
   scan.commands = !list->search.empty();
+  scan.abandoned = [list] { return list->reply->gone(); };
   const Time at = now();
   scan_jobs(
       std::move(scan),
@@ -197,6 +198,9 @@ void Daemon::merge_ids(const std::shared_ptr<IdList>& list) {
     heads.push({i, 0});
   }
   in_pieces([this, list, heads = std::move(heads)]() mutable {
+    if (list->reply->gone()) {
+      return false;
+    }
     for (int i = 0; i < kMergedAtOnce && !heads.empty(); ++i) {
       const auto [block, place] = heads.top();
       heads.pop();

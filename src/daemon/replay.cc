@@ -96,7 +96,7 @@ class Replayer {
   }
 
   void take(const Restarted& input) {
-    Result<std::unique_ptr<Policy>> policy = make_policy(input.policy);
+    Result<std::unique_ptr<Policy>> policy = make_live_policy(input.policy);
     if (!policy) {
       return fail_with(policy.error());
     }
@@ -105,7 +105,7 @@ class Replayer {
     restoring_ = true;
   }
   void take(const PolicyChanged& input) {
-    Result<std::unique_ptr<Policy>> policy = make_policy(input.policy);
+    Result<std::unique_ptr<Policy>> policy = make_live_policy(input.policy);
     if (!policy) {
       return fail_with(policy.error());
     }
@@ -116,7 +116,7 @@ class Replayer {
     for (std::uint32_t i = 0; i < input.count; ++i) {
       const JobId id{input.first.value + i};
       if (const auto record = record_of(id)) {
-        expect(scheduler_->apply(Submit{record->description.spec, id, 1}, at_));
+        expect(scheduler_->apply(Submit{record->description.spec, id, 1, true}, at_));
       }
     }
   }

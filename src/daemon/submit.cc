@@ -7,42 +7,68 @@
 #include "daemon/replies.h"
 
 namespace berth {
+namespace {
 
-HttpResponse Daemon::submit(const HttpRequest& request) {
-  Result<SubmitRequest> wanted = parse_submit_request(request.body);
-  return wanted ? take_in(std::move(*wanted), request.peer) : failed(wanted.error());
+/// What is larger is taken in piece by piece.
+constexpr std::size_t kJobsAtOnce = 100;
+constexpr std::uint64_t kMembersAtOnce = 500;
+
+bool is_small(const SubmitRequest& wanted) {
+  std::uint64_t members = 0;
+  for (const SubmittedJob& job : wanted.jobs) {
+    members += job.count;
+  }
+  return wanted.jobs.size() <= kJobsAtOnce && members <= kMembersAtOnce;
+}
+
+}  // namespace
+
+void Daemon::submit(Asked asked) {
+  Result<SubmitRequest> wanted = parse_submit_request(asked.request.body);
+  if (!wanted) {
+    return answer(std::move(asked.reply), failed(wanted.error()));
+  }
+  take_in(std::move(*wanted), asked.request.peer, std::move(asked.reply));
 }
 
 Error Daemon::jobs_of_others() {
   return {ErrorCode::Refused, "this daemon can run jobs of its own user only"};
 }
 
-HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
+void Daemon::take_in(SubmitRequest wanted, const Peer& peer, Reply reply) {
   const uid_t user = user_of(peer);
   if (user != ::getuid() && ::getuid() != 0) {
-    return failed(jobs_of_others());
+    return answer(std::move(reply), failed(jobs_of_others()));
   }
   if (!wanted.token.empty()) {
     const auto before = store_->find_token(user, wanted.token);
     if (!before) {
-      return failed(before.error());
+      return answer(std::move(reply), failed(before.error()));
     }
     if (*before) {
-      return json(to_json(SubmitReply{(*before)->first, (*before)->count}));
+      return answer(std::move(reply),
+                    json(to_json(SubmitReply{(*before)->first, (*before)->count})));
+    }
+    if (join_intake(user, wanted.token, reply)) {
+      return;
     }
   }
   if (wanted.environment_from) {
     if (const Result<void> settled = settle_environment(wanted, peer); !settled) {
-      return failed(settled.error());
+      return answer(std::move(reply), failed(settled.error()));
     }
   }
+  if (is_small(wanted)) {
+    return answer(std::move(reply), take_in_now(wanted, user));
+  }
+  begin_intake(std::move(wanted), user, std::move(reply));
+}
+
+HttpResponse Daemon::take_in_now(SubmitRequest& wanted, uid_t user) {
   // All or nothing: every job is looked at before the first is taken.
   for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
     if (const Result<void> checked = check_job(wanted.jobs[i], user); !checked) {
-      return failed(wanted.jobs.size() == 1
-                        ? checked.error()
-                        : Error{checked.error().code,
-                                fmt::format("job {}: {}", i + 1, checked.error().message)});
+      return failed(wrong_job(wanted, i, checked.error()));
     }
   }
   const Time at = now();
@@ -50,14 +76,10 @@ HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
   const auto environment = Store::share_environment(wanted.defaults.environment);
   JobId id = first;
   std::vector<JobId> starts;  // the first number of each of the submission's jobs
-  for (SubmittedJob& job : wanted.jobs) {
+  for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
+    SubmittedJob& job = wanted.jobs[i];
+    follow_earlier(wanted.jobs, i, starts);
     JobDescription& description = job.description;
-    for (const LocalDependency& follows : job.follows) {
-      const std::uint32_t members = wanted.jobs[follows.position].count;
-      for (std::uint32_t i = 0; i < members; ++i) {
-        description.spec.after.push_back({JobId{starts[follows.position].value + i}, follows.when});
-      }
-    }
     description.user = user;
     const JobSpec spec = description.spec;
     const Recipe recipe = recipe_of(description.project, description.command);
@@ -77,6 +99,24 @@ HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
   }
   events_->jobs_submitted(first, count);
   return json(to_json(SubmitReply{first, count}));
+}
+
+Error Daemon::wrong_job(const SubmitRequest& wanted, std::size_t position, const Error& error) {
+  return wanted.jobs.size() == 1
+             ? error
+             : Error{error.code, fmt::format("job {}: {}", position + 1, error.message)};
+}
+
+/// Jobs that it follows, told by their place in the submission, get the numbers that they have now.
+void Daemon::follow_earlier(std::vector<SubmittedJob>& jobs, std::size_t position,
+                            const std::vector<JobId>& starts) {
+  std::vector<Dependency>& after = jobs[position].description.spec.after;
+  for (const LocalDependency& follows : jobs[position].follows) {
+    const std::uint32_t members = jobs[follows.position].count;
+    for (std::uint32_t i = 0; i < members; ++i) {
+      after.push_back({JobId{starts[follows.position].value + i}, follows.when});
+    }
+  }
 }
 
 Result<void> Daemon::check_warning(const JobSpec& spec) {
@@ -126,13 +166,13 @@ Result<void> Daemon::settle_dependencies(JobSpec& spec) const {
       open.push_back(after);
       continue;
     }
-    const Result<JobRecord> other = store_->job(after.job);
+    const Result<JobPhase> other = store_->phase(after.job);
     if (!other) {
       return Failure(other.error());
     }
-    if (!satisfied(after.when, outcome_of(other->phase))) {
+    if (!satisfied(after.when, outcome_of(*other))) {
       return fail(ErrorCode::Refused, fmt::format("it could never start: job {} has already {}",
-                                                  after.job.value, phase_name(other->phase)));
+                                                  after.job.value, phase_name(*other)));
     }
   }
   spec.after = std::move(open);

@@ -128,8 +128,10 @@ void Daemon::texts(Asked asked) {
       read->jobs.complain(0, 0, "the text holds no jobs");
     }
     loop_.post([this, held, read, user, check_only] {
-      answer(std::move(held->reply),
-             check_only ? checked_text(*read, user) : submitted_text(*read, held->request.peer));
+      if (!check_only) {
+        return submit_text(*read, held->request.peer, std::move(held->reply));
+      }
+      answer(std::move(held->reply), checked_text(*read, user));
     });
   });
 }
@@ -162,7 +164,7 @@ HttpResponse Daemon::checked_text(ReadText& read, uid_t user) {
   return json(to_json(reply));
 }
 
-HttpResponse Daemon::submitted_text(ReadText& read, const Peer& peer) {
+void Daemon::submit_text(ReadText& read, const Peer& peer, Reply reply) {
   if (!read.jobs.problems.empty()) {
     std::string text = "nothing was queued:";
     for (std::size_t i = 0; i < std::min(read.jobs.problems.size(), kProblemsTold); ++i) {
@@ -171,14 +173,14 @@ HttpResponse Daemon::submitted_text(ReadText& read, const Peer& peer) {
                                 : fmt::format("\n  line {}, column {}: {}", problem.line,
                                               problem.column, problem.message);
     }
-    return failed({ErrorCode::Usage, text});
+    return answer(std::move(reply), failed({ErrorCode::Usage, text}));
   }
   SubmitRequest submission;
   submission.token = std::move(read.request.token);
   submission.defaults = std::move(read.request.defaults);
   submission.environment_from = read.request.environment_from;
   submission.jobs = std::move(read.jobs.jobs);
-  return take_in(std::move(submission), peer);
+  take_in(std::move(submission), peer, std::move(reply));
 }
 
 }  // namespace berth
