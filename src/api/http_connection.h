@@ -56,6 +56,7 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   void tick(Clock::time_point now);
   void close();
   bool ended() const { return ended_; }
+  bool closed() const { return closed_; }
 
   /// Whose it is; Budgets::kStrangers while nobody knows.
   uid_t who() const { return account_.who(); }

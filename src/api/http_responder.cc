@@ -50,6 +50,11 @@ bool ResponderOfConnection::gone() const {
   return connection == nullptr || connection->ended();
 }
 
+bool ResponderOfConnection::closed() const {
+  const auto connection = connection_.lock();
+  return connection == nullptr || connection->closed();
+}
+
 std::shared_ptr<EventStream> ResponderOfConnection::stream() {
   const std::weak_ptr<HttpConnection> weak = std::exchange(connection_, {});
   const auto connection = weak.lock();

@@ -16,6 +16,7 @@ class ResponderOfConnection : public Responder {
 
   void respond(HttpResponse response) override;
   bool gone() const override;
+  bool closed() const override;
   std::shared_ptr<EventStream> stream() override;
 
  private:

@@ -60,6 +60,8 @@ class Responder {
   virtual void respond(HttpResponse response) = 0;
   /// Whether the client has closed its side. After it has, the loop goes through a batch.
   virtual bool gone() const { return false; }
+  /// Whether nobody can be answered any more: a client may end its side and still read.
+  virtual bool closed() const { return false; }
   /// Starts an event stream; the stream lives until the client goes or the pointer is dropped. Who
   /// has too many is answered 503, and the stream is a closed one.
   virtual std::shared_ptr<EventStream> stream() = 0;

@@ -8,6 +8,13 @@
 
 namespace berth {
 
+namespace {
+
+/// Jobs whose time has come, in one step.
+constexpr std::size_t kTimersAtOnce = 1000;
+
+}  // namespace
+
 class Scheduler::CurrentView final : public View {
  public:
   CurrentView(const Scheduler& scheduler, Time now) : scheduler_(scheduler), now_(now) {}
@@ -72,7 +79,10 @@ class Scheduler::CurrentView final : public View {
 };
 
 const std::vector<Action>& Scheduler::step(Time now) {
-  while (!timers_.empty() && timers_.begin()->first <= now) {
+  settled_ = 0;
+  settle_some(now);
+  for (std::size_t left = kTimersAtOnce;
+       left > 0 && !timers_.empty() && timers_.begin()->first <= now; --left) {
     on_timer(*jobs_.find(timers_.begin()->second), now);
   }
   if (!paused_) {
@@ -177,12 +187,14 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   }
   if (queued.unmet > 0) {
     why.kind = Kind::Dependency;
-    for (const auto& [other, followers] : followers_) {
-      if (std::any_of(followers.begin(), followers.end(),
-                      [&](const Follower& follower) { return follower.job == id; })) {
-        why.blockers.push_back(other);
+    std::set<JobId> blockers;
+    for (const Dependency& dependency : job->traits().after) {
+      const Job* other = jobs_.find(dependency.job);
+      if (other != nullptr && !std::holds_alternative<Ended>(other->state)) {
+        blockers.insert(dependency.job);
       }
     }
+    why.blockers.assign(blockers.begin(), blockers.end());
     return why;
   }
   if (paused_) {

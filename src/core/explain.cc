@@ -45,6 +45,9 @@ std::string describe(const Explanation& why, Time now) {
       for (const JobId job : why.blockers) {
         ids.push_back(job.value);
       }
+      if (ids.empty()) {
+        return "the jobs that it follows have ended: it is about to hear of it";
+      }
       const std::size_t left_out = ids.size() - std::min(ids.size(), kMostNamed);
       ids.resize(ids.size() - left_out);
       return fmt::format("waits for {} {}{} to end", why.blockers.size() == 1 ? "job" : "jobs",

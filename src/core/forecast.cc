@@ -1,23 +1,27 @@
-// Looking ahead: what would start when, if every estimate were right. The same scheduler plays the
-// queue forward on a copy of itself, so a forecast can differ from what will happen only where the
-// estimates do.
-#include <algorithm>
-#include <queue>
+#include "core/forecast.h"
 
-#include "core/scheduler.h"
+#include <algorithm>
 
 namespace berth {
 namespace {
 
-using Ends = std::priority_queue<std::pair<Time, JobId>, std::vector<std::pair<Time, JobId>>,
-                                 std::greater<>>;
+/// A start and an end of each job that is followed, and as many looks of the policy again. A policy
+/// that wakes for ever, as behind a job that lasts a hundred years, ends here.
+constexpr int kMostMoments = 20'000;
 
 /// kForever where neither the job nor anybody else says.
 Duration known_length(const Job& job) { return std::min(job.expected, job.limit); }
 
-Duration length_of(const Job& job, Duration guess) {
-  const Duration known = known_length(job);
-  return known == kForever ? guess : known;
+/// What is the same in the copy of a job that runs and of one that waits.
+JobSpec spec_of(const Job& job, const Needs& needs) {
+  JobSpec spec;
+  spec.needs = needs;
+  spec.owner = job.owner;
+  spec.weight = job.weight;
+  spec.priority = job.priority;
+  spec.expected = job.expected;
+  spec.limit = job.limit;
+  return spec;
 }
 
 }  // namespace
@@ -30,133 +34,185 @@ std::size_t Scheduler::ahead_of(const Job& job, std::size_t most) const {
       break;  // nor do those behind this bucket's first
     }
     for (const QueueKey& other : queue_.bucket(head.shape).jobs) {
-      if (key <= other || ahead == most) {
+      if (key <= other) {
         break;
       }
-      ++ahead;
+      if (++ahead >= most) {
+        return most;
+      }
     }
   }
   return ahead;
 }
 
-/// The first of the queue, in the policy's order, and those that wait for a time or another job.
+/// Of those that compete for devices, across all buckets.
+std::vector<JobId> Scheduler::first_in_order(std::size_t most) const {
+  struct Next {
+    QueueKey key;
+    ShapeId shape;
+    std::set<QueueKey>::const_iterator at;
+
+    bool operator>(const Next& other) const { return key > other.key; }
+  };
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  std::vector<JobId> first;
+  auto head = queue_.heads().begin();
+  while (first.size() < most && (head != queue_.heads().end() || !next.empty())) {
+    if (head != queue_.heads().end() && (next.empty() || head->first < next.top().key)) {
+      next.push({head->first, head->shape, queue_.bucket(head->shape).jobs.begin()});
+      ++head;
+    }
+    Next one = next.top();
+    next.pop();
+    first.push_back(one.key.job);
+    if (++one.at != queue_.bucket(one.shape).jobs.end()) {
+      one.key = *one.at;
+      next.push(one);
+    }
+  }
+  return first;
+}
+
+void Scheduler::copy_running(Scheduler& copy, Time now) const {
+  for (const JobId id : running_) {
+    const Job& job = *jobs_.find(id);
+    const auto* running = std::get_if<Running>(&job.state);
+    Running state{*job.lease(), running != nullptr ? running->since : now};
+    copy.apply(Restore{id, spec_of(job, needs(job)), job.submitted, 1, std::move(state)}, now);
+  }
+}
+
+/// The first of the queue, in the policy's order, those that wait for a time, and those that follow
+/// jobs which are copied, too.
 void Scheduler::copy_waiting(Scheduler& copy, std::size_t most, Time now) const {
-  std::vector<QueueKey> chosen;
-  for (const Queue::Head& head : queue_.heads()) {
-    std::size_t left = most;
-    for (const QueueKey& key : queue_.bucket(head.shape).jobs) {
-      if (left-- == 0) {
-        break;
-      }
-      chosen.push_back(key);
-    }
-  }
-  std::sort(chosen.begin(), chosen.end());
-  chosen.resize(std::min(chosen.size(), most));
-  std::map<JobId, std::vector<Dependency>> after;
-  for (const auto& [blocker, followers] : followers_) {
-    for (const Follower& follower : followers) {
-      after[follower.job].push_back({blocker, follower.when});
-    }
-  }
   std::set<JobId> ids;
-  for (const QueueKey& key : chosen) {
-    ids.insert(key.job);
+  for (const JobId id : first_in_order(most)) {
+    ids.insert(id);
   }
   for (const auto& [when, id] : timers_) {
-    if (ids.size() < 2 * most && std::holds_alternative<Queued>(jobs_.find(id)->state)) {
+    if (ids.size() >= 2 * most) {
+      break;
+    }
+    if (const auto* queued = std::get_if<Queued>(&jobs_.find(id)->state);
+        queued != nullptr && queued->unmet == 0) {
       ids.insert(id);
     }
   }
-  for (const auto& [id, blockers] : after) {
-    if (ids.size() < 3 * most && std::holds_alternative<Queued>(jobs_.find(id)->state)) {
-      ids.insert(id);
+  // What is followed has a smaller number, so one walk upwards finds those that follow followers.
+  std::map<JobId, std::vector<Dependency>> after;
+  std::set<JobId> sources = ids;
+  sources.insert(running_.begin(), running_.end());
+  std::size_t looks = 10 * most;
+  for (auto source = sources.begin(); source != sources.end() && looks > 0; ++source) {
+    const auto found = followers_.find(*source);
+    if (found == followers_.end()) {
+      continue;
+    }
+    for (const Follower& follower : found->second) {
+      if (looks == 0 || ids.size() >= 3 * most) {
+        break;
+      }
+      --looks;
+      const auto* queued = std::get_if<Queued>(&jobs_.find(follower.job)->state);
+      if (queued == nullptr) {
+        continue;
+      }
+      std::vector<Dependency>& known = after[follower.job];
+      known.push_back({*source, follower.when});
+      if (known.size() == queued->unmet) {
+        ids.insert(follower.job);
+        sources.insert(follower.job);
+      }
     }
   }
   // By number, so that a job comes after those that it follows.
   for (const JobId id : ids) {
     const Job& job = *jobs_.find(id);
-    Restore restore{id, {}, job.submitted, 0, std::nullopt};
-    restore.spec.needs = needs(job);
-    restore.spec.owner = job.owner;
-    restore.spec.weight = job.weight;
-    restore.spec.priority = job.priority;
-    restore.spec.expected = job.expected;
-    restore.spec.limit = job.limit;
+    Restore restore{id, spec_of(job, needs(job)), job.submitted, 0, std::nullopt};
     restore.spec.begin = std::get<Queued>(job.state).not_before;
-    bool followed = true;
-    for (const Dependency& dependency : after[id]) {
-      followed = followed && copy.find(dependency.job) != nullptr;
+    if (const auto known = after.find(id); known != after.end()) {
+      restore.spec.after = known->second;
     }
-    if (followed) {
-      restore.spec.after = after[id];
-      copy.apply(restore, now);
+    copy.apply(restore, now);
+  }
+}
+
+Forecast Scheduler::forecast(std::unique_ptr<Policy> policy, Duration guess, std::size_t most,
+                             Time now) const {
+  if (paused_) {
+    return {nullptr, guess, now};
+  }
+  auto copy = std::make_unique<Scheduler>(std::move(policy), config_);
+  for (std::uint32_t i = 0; i < devices_.size(); ++i) {
+    const DeviceId device{i};
+    const DeviceSlot& slot = devices_[device];
+    copy->add_device(slot.spec);
+    copy->apply(DeviceChanged{device, slot.health});
+    copy->apply(ForeignUse{device, slot.foreign});
+    copy->apply(DeviceTaken{device, slot.taken});
+  }
+  copy_running(*copy, now);
+  copy_waiting(*copy, most, now);
+  return {std::move(copy), guess, now};
+}
+
+Forecast::Forecast(std::unique_ptr<Scheduler> copy, Duration guess, Time now)
+    : copy_(std::move(copy)), guess_(guess), at_(now) {
+  if (copy_ != nullptr) {
+    for (const JobId id : copy_->running()) {
+      const Job& job = *copy_->find(id);
+      await_end(job, std::get<Running>(job.state).since);
     }
   }
 }
 
-std::map<JobId, ExpectedRun> Scheduler::forecast(std::unique_ptr<Policy> policy, Duration guess,
-                                                 std::size_t most, Time now) const {
-  std::map<JobId, ExpectedRun> runs;
-  if (paused_) {
-    return runs;
+void Forecast::await_end(const Job& job, Time since) {
+  const Duration known = known_length(job);
+  const Time end = add_saturating(since, known == kForever ? guess_ : known);
+  if (end != kNever) {
+    ends_.push({std::max(at_, end), job.id});
   }
-  Scheduler copy(std::move(policy), config_);
-  Ends ends;
-  for (std::uint32_t i = 0; i < devices_.size(); ++i) {
-    const DeviceId device{i};
-    const DeviceSlot& slot = devices_[device];
-    copy.add_device(slot.spec);
-    copy.apply(DeviceChanged{device, slot.health});
-    copy.apply(ForeignUse{device, slot.foreign});
-    copy.apply(DeviceTaken{device, slot.taken});
-  }
-  for (const JobId id : running_) {
-    const Job& job = *jobs_.find(id);
-    const auto* running = std::get_if<Running>(&job.state);
-    Running state{*job.lease(), running != nullptr ? running->since : now};
-    const Time end = add_saturating(state.since, length_of(job, guess));
-    Restore restore{job.id, {}, job.submitted, 1, std::move(state)};
-    restore.spec.needs = needs(job);
-    restore.spec.owner = job.owner;
-    restore.spec.weight = job.weight;
-    restore.spec.expected = job.expected;
-    restore.spec.limit = job.limit;
-    copy.apply(restore, now);
-    if (end != kNever) {
-      ends.push({std::max(now, end), job.id});
+}
+
+void Forecast::decide() {
+  for (const Action& action : std::vector<Action>(copy_->step(at_))) {
+    if (const auto* start = std::get_if<StartJob>(&action)) {
+      const Job& job = *copy_->find(start->job);
+      runs_.emplace(start->job,
+                    ExpectedRun{at_, add_saturating(at_, known_length(job)), start->devices});
+      copy_->apply(JobStarted{start->job}, at_);
+      await_end(job, at_);
+    } else if (const auto* ended = std::get_if<JobEnded>(&action)) {
+      copy_->forget(ended->job);
     }
   }
-  copy_waiting(copy, most, now);
-  for (Time at = now;;) {
-    for (const Action& action : std::vector<Action>(copy.step(at))) {
-      if (const auto* start = std::get_if<StartJob>(&action)) {
-        const Job& job = *copy.find(start->job);
-        runs.emplace(start->job,
-                     ExpectedRun{at, add_saturating(at, known_length(job)), start->devices});
-        const Time end = add_saturating(at, length_of(job, guess));
-        copy.apply(JobStarted{start->job}, at);
-        if (end != kNever) {
-          ends.push({end, start->job});
-        }
-      } else if (const auto* ended = std::get_if<JobEnded>(&action)) {
-        copy.forget(ended->job);
-      }
-    }
-    const Time wake = copy.wake_at();
-    const Time next = ends.empty() ? wake : std::min(wake, ends.top().first);
-    if (next == kNever || copy.waiting() == 0) {
-      return runs;
-    }
-    at = std::max(at, next);
-    while (!ends.empty() && ends.top().first <= at) {
-      const JobId job = ends.top().second;
-      ends.pop();
-      if (const Job* there = copy.find(job); there != nullptr && there->lease() != nullptr) {
-        copy.apply(JobExited{job}, at);
-      }
+}
+
+bool Forecast::advance() {
+  if (copy_ == nullptr || ++moments_ > kMostMoments) {
+    return false;
+  }
+  decide();
+  const Time wake = copy_->wake_at();
+  const Time next = ends_.empty() ? wake : std::min(wake, ends_.top().first);
+  if (next == kNever || copy_->waiting() == 0) {
+    return false;
+  }
+  at_ = std::max(at_, next);
+  while (!ends_.empty() && ends_.top().first <= at_) {
+    const JobId job = ends_.top().second;
+    ends_.pop();
+    if (const Job* there = copy_->find(job); there != nullptr && there->lease() != nullptr) {
+      copy_->apply(JobExited{job}, at_);
     }
   }
+  return true;
+}
+
+Forecast::Runs Forecast::finish() {
+  while (advance()) {
+  }
+  return take();
 }
 
 }  // namespace berth

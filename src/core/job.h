@@ -121,6 +121,7 @@ struct RareTraits {
   Duration warn_before{};
   Duration done{};                  // of its work, before it was last preempted
   std::uint8_t memory_retries = 0;  // attempts that ran out of memory and were made again
+  std::vector<Dependency> after;    // what it follows; those that have ended may stand here, too
 };
 
 /// A million of them may wait.

@@ -18,6 +18,11 @@
 
 namespace berth {
 
+/// How many kinds of job, that is buckets of the queue, a policy tries in one decision. Jobs of
+/// kinds beyond these wait until some in front have gone: a decision stays short where no two jobs
+/// want the same.
+inline constexpr std::size_t kMostKinds = 4096;
+
 /// What a policy may look at. Valid during one call of propose().
 class View {
  public:

@@ -102,39 +102,22 @@ Result<void> Scheduler::check_submission(const JobSpec& spec) const {
   return {};
 }
 
-/// Registers the job with those it follows. `never` is set when one of them has already ended the
-/// wrong way.
-Queued Scheduler::count_unmet(const JobSpec& spec, JobId id, bool& never) {
-  Queued queued{spec.begin, 0};
-  for (const Dependency& dependency : spec.after) {
-    const Job* other = jobs_.find(dependency.job);
-    if (other == nullptr) {
-      // Only a restored job follows one that is forgotten: had it not ended as required, this one
-      // would have ended with it.
-      continue;
-    }
-    if (const auto* ended = std::get_if<Ended>(&other->state)) {
-      never = never || !satisfied(dependency.when, ended->outcome);
-    } else {
-      followers_[dependency.job].push_back({id, dependency.when});
-      ++queued.unmet;
-    }
-  }
-  return queued;
-}
-
 Result<JobId> Scheduler::apply(const Submit& command, Time now) {
   const JobSpec& spec = command.spec;
   if (command.count == 0) {
     return fail(ErrorCode::Usage, "an array needs at least one job");
   }
-  if (command.id != JobId{} && command.id.value <= last_id_) {
-    return fail(ErrorCode::Refused, fmt::format("job {} exists already", command.id.value));
-  }
-  if (const Result<void> checked = check_submission(spec); !checked) {
-    return Failure(checked.error());
-  }
   const JobId first{command.id == JobId{} ? last_id_ + 1 : command.id.value};
+  for (std::uint32_t i = 0; i < command.count; ++i) {
+    if (const JobId id{first.value + i}; jobs_.find(id) != nullptr) {
+      return fail(ErrorCode::Refused, fmt::format("job {} exists already", id.value));
+    }
+  }
+  if (!command.checked) {
+    if (const Result<void> checked = check_submission(spec); !checked) {
+      return Failure(checked.error());
+    }
+  }
   for (std::uint32_t i = 0; i < command.count; ++i) {
     await_start(add_job(JobId{first.value + i}, spec, now), spec, now);
   }
@@ -221,7 +204,7 @@ Result<void> Scheduler::apply(const Cancel& command, Time now) {
   }
   if (job->waiting()) {
     finish(*job, {Outcome::Cancelled, EndReason::Cancelled, 0, 0, kNever, now});
-    settle_followers({job->id}, now);
+    settle_followers(*job, now);
   } else {
     ask_to_stop(*job, Stopping::Cancelled, now);
   }
@@ -350,7 +333,7 @@ void Scheduler::apply(const StartRefused& fact, Time now) {
   set_timer(*job, kNever);
   if (cancelled) {
     finish(*job, {Outcome::Cancelled, EndReason::Cancelled, 0, 0, kNever, now});
-    settle_followers({job->id}, now);
+    settle_followers(*job, now);
   } else {
     enter_queue(*job, now);
   }
@@ -419,7 +402,7 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
     requeue(job, attempt, add_saturating(now, retry_delay(job.traits().retry, tries)), now);
   } else {
     finish(job, attempt);
-    settle_followers({job.id}, now);
+    settle_followers(job, now);
   }
 }
 
@@ -443,35 +426,6 @@ void Scheduler::finish(Job& job, const Ended& ended) {
   set_timer(job, kNever);
   job.state = ended;
   pending_.push_back(JobEnded{job.id});
-}
-
-void Scheduler::settle_followers(std::vector<JobId> ended, Time now) {
-  while (!ended.empty()) {
-    const JobId id = ended.back();
-    ended.pop_back();
-    const auto found = followers_.find(id);
-    if (found == followers_.end()) {
-      continue;
-    }
-    const Outcome outcome = std::get<Ended>(jobs_.find(id)->state).outcome;
-    const std::vector<Follower> followers = std::move(found->second);
-    followers_.erase(found);
-    for (const Follower& follower : followers) {
-      Job* job = jobs_.find(follower.job);
-      if (job == nullptr || !job->waiting()) {
-        continue;  // cancelled meanwhile
-      }
-      if (!satisfied(follower.when, outcome)) {
-        finish(*job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, now});
-        ended.push_back(job->id);
-      } else if (auto* held = std::get_if<Held>(&job->state)) {
-        --held->then.unmet;
-      } else {
-        --std::get<Queued>(job->state).unmet;
-        enter_queue(*job, now);
-      }
-    }
-  }
 }
 
 void Scheduler::forget(JobId id) {

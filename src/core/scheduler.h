@@ -4,6 +4,7 @@
 // threads or randomness. The daemon, `berth run` and the simulator are drivers of this one class.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,8 +28,9 @@ namespace berth {
 
 struct Submit {
   JobSpec spec;
-  JobId id{};               // of the (first) job; 0: the next. Ids only grow
+  JobId id{};               // of the (first) job, never used before; 0: the next
   std::uint32_t count = 1;  // an array: this many jobs that share the needs, with ids in a row
+  bool checked = false;  // by check_submission(), a while ago: it is not refused for that any more
 };
 /// A job that an earlier process knew: it goes on where it was. Never refused.
 struct Restore {
@@ -145,12 +147,7 @@ struct JobRequeued {
 
 using Action = std::variant<StartJob, StopJob, WarnJob, JobEnded, JobRequeued, PreemptJob>;
 
-/// What a waiting job is expected to do, if every estimate were right.
-struct ExpectedRun {
-  Time start;
-  Time end = kNever;  // kNever: nobody can tell
-  std::vector<DeviceId> devices;
-};
+class Forecast;
 
 class Scheduler {
  public:
@@ -191,7 +188,9 @@ class Scheduler {
   void apply(const DeviceTaken& fact) { devices_.set_taken(fact.device, fact.taken); }
   void apply(const StartRefused& fact, Time now);
 
-  /// Decides. The returned actions are valid until the next call.
+  /// Decides. The returned actions are valid until the next call. Where one end lets go of, or
+  /// ends, very many jobs, or the time of very many has come, a step sees to some of them and
+  /// wake_at() asks for the next at once: a step is short, however long the queue.
   const std::vector<Action>& step(Time now);
 
   /// When step() must be called next even if nothing happens; kNever: no need.
@@ -213,12 +212,12 @@ class Scheduler {
   /// How many jobs compete for devices in front of this one; counts no further than `most`.
   std::size_t ahead_of(const Job& job, std::size_t most) const;
 
-  /// When and where waiting jobs are expected to run: the queue played forward on a copy, with
-  /// `policy`, a fresh one of the same kind. Jobs run as long as they are expected to, or as their
-  /// limit lets them, or, where neither is known, for `guess`; none depends on one that never ends.
-  /// Only the first `most` in order are followed.
-  std::map<JobId, ExpectedRun> forecast(std::unique_ptr<Policy> policy, Duration guess,
-                                        std::size_t most, Time now) const;
+  /// When and where waiting jobs are expected to run; see forecast.h. `policy` is a fresh one of
+  /// the same kind. Jobs run as long as they are expected to, or as their limit lets them, or,
+  /// where neither is known, for `guess`; none depends on one that never ends. The first `most` in
+  /// order are followed, with as many that wait for a time and that wait for those.
+  Forecast forecast(std::unique_ptr<Policy> policy, Duration guess, std::size_t most,
+                    Time now) const;
 
   /// Why this waiting job has not started.
   Explanation explain(JobId job, Time now) const;
@@ -231,6 +230,16 @@ class Scheduler {
 
  private:
   class CurrentView;
+  struct Follower {
+    JobId job;
+    Dependency::When when;
+  };
+  /// A job that has ended, and those that follow it and have not heard of it.
+  struct Settling {
+    Outcome outcome;
+    std::vector<Follower> followers;
+    std::size_t heard = 0;  // of them
+  };
 
   // The life of a job (scheduler.cc).
   Queued count_unmet(const JobSpec& spec, JobId id, bool& never);
@@ -249,7 +258,10 @@ class Scheduler {
   void claim_profiled(Job& job, Bytes peak);
   void requeue(Job& job, const Ended& attempt, Time not_before, Time now);
   void finish(Job& job, const Ended& ended);
-  void settle_followers(std::vector<JobId> ended, Time now);
+  void settle_followers(const Job& ended, Time now);
+  void await_settling(const Job& ended);
+  void settle_some(Time now);
+  void settle(const Follower& follower, Outcome outcome, Time now);
   void set_timer(Job& job, Time when);
   void await_limit(Job& job, Time since, Time now);
   void on_timer(Job& job, Time now);
@@ -259,6 +271,8 @@ class Scheduler {
   void ask_to_preempt(JobId id);
   std::string why_invalid(const Proposal& proposal) const;
   void start(const Proposal& proposal, Time now);
+  std::vector<JobId> first_in_order(std::size_t most) const;
+  void copy_running(Scheduler& copy, Time now) const;
   void copy_waiting(Scheduler& copy, std::size_t most, Time now) const;
 
   std::unique_ptr<Policy> policy_;
@@ -266,11 +280,10 @@ class Scheduler {
   DeviceTable devices_;
   Queue queue_;
   IdTable<Job> jobs_;
-  struct Follower {
-    JobId job;
-    Dependency::When when;
-  };
   std::map<JobId, std::vector<Follower>> followers_;  // by the job that they wait for
+  std::deque<Settling> settling_;
+  std::size_t settled_ = 0;  // followers since the last step
+  Time settled_at_{};
   std::set<std::pair<Time, JobId>> timers_;
   std::vector<Action> pending_;  // decided between two steps
   std::vector<Action> returned_;

@@ -52,7 +52,8 @@ void Scheduler::await_limit(Job& job, Time since, Time now) {
 }
 
 Time Scheduler::wake_at() const {
-  return timers_.empty() ? policy_wake_ : std::min(policy_wake_, timers_.begin()->first);
+  const Time next = settling_.empty() ? policy_wake_ : std::min(policy_wake_, settled_at_);
+  return timers_.empty() ? next : std::min(next, timers_.begin()->first);
 }
 
 }  // namespace berth

@@ -8,13 +8,16 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "daemon/daemon.h"
+#include "daemon/job_walk.h"
 #include "daemon/replies.h"
 #include "daemon/selector.h"
 
 namespace berth {
 namespace {
 
-constexpr std::size_t kBatch = 2000;
+/// Each is written down, and what becomes of it, too.
+constexpr std::size_t kReadAtOnce = 20;
+constexpr Duration kActInOneGo = std::chrono::milliseconds(5);
 constexpr std::size_t kMostReasons = 10;
 constexpr Duration kLongestPause = std::chrono::seconds(5);  // that stopping a job may take
 
@@ -48,6 +51,7 @@ struct Daemon::Batch {
   int signal = 0;
   Peer peer;
   JobQuery query;
+  std::optional<JobWalk> walk;
   bool single = false;  // one job was named: what is wrong with it is the answer
   std::uint64_t done = 0;
   std::uint64_t refused = 0;
@@ -82,45 +86,49 @@ void Daemon::command(Asked asked) {
   batch->single =
       words.size() == 1 && filter->ids.size() == 1 && filter->ids[0].first == filter->ids[0].last;
   batch->query.filter = privacy_.narrowed(std::move(*filter), user_of(request.peer));
-  batch->query.limit = kBatch;
   const bool numbers_alone =
       !batch->query.filter.ids.empty() && batch->query.filter.or_named.empty();
   if (!numbers_alone && batch->query.filter.phases.empty()) {
     batch->query.filter.phases = verb->phases;
   }
   batch->reply = std::move(asked.reply);
-  continue_batch(batch);
+  batch->walk.emplace(batch->query, *store_);
+  in_pieces([this, batch] { return continue_batch(*batch); }, kActInOneGo);
 }
 
-void Daemon::continue_batch(const std::shared_ptr<Batch>& batch) {
-  const Result<JobPage> page = store_->list(batch->query);
-  if (!page) {
-    return answer(std::move(batch->reply), failed(page.error()));
+/// A client that goes leaves the rest undone: whoever stops a command midway wants that.
+bool Daemon::continue_batch(Batch& batch) {
+  if (batch.reply->gone()) {
+    return false;
   }
-  for (const JobRecord& job : page->jobs) {
-    const bool allowed = may_change(batch->peer, job.description.user);
+  const Result<std::vector<JobRecord>> jobs = batch.walk->next(*store_, kReadAtOnce);
+  if (!jobs) {
+    answer(std::move(batch.reply), failed(jobs.error()));
+    return false;
+  }
+  for (const JobRecord& job : *jobs) {
+    const bool allowed = may_change(batch.peer, job.description.user);
     const Result<void> done =
-        allowed ? act(*batch, job)
+        allowed ? act(batch, job)
                 : fail(ErrorCode::Refused, fmt::format("job {} is another user's", job.id.value));
     if (!allowed) {
-      note_refusal(batch->peer, fmt::format("to {} jobs of others", batch->verb));
+      note_refusal(batch.peer, fmt::format("to {} jobs of others", batch.verb));
     }
     if (done) {
-      ++batch->done;
+      ++batch.done;
       events_->job_changed(job.id);
       continue;
     }
-    ++batch->refused;
-    if (batch->reasons.size() < kMostReasons) {
-      batch->reasons.push_back(done.error());
+    ++batch.refused;
+    if (batch.reasons.size() < kMostReasons) {
+      batch.reasons.push_back(done.error());
     }
   }
-  if (!page->next) {
-    return finish_batch(*batch);
+  if (batch.walk->over()) {
+    finish_batch(batch);
+    return false;
   }
-  // Others get their turn first.
-  batch->query.after = page->next;
-  loop_.post([this, batch] { continue_batch(batch); });
+  return true;
 }
 
 void Daemon::finish_batch(Batch& batch) {
@@ -252,39 +260,67 @@ Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, uid_
   return {};
 }
 
-HttpResponse Daemon::forget(const HttpRequest& request) {
+struct Daemon::Forgetting {
+  ForgetQuery query;
+  std::size_t forgotten = 0;
+  Reply reply;
+};
+
+void Daemon::forget(Asked asked) {
+  const HttpRequest& request = asked.request;
   if (!may_change(request.peer, ::getuid())) {
-    return failed({ErrorCode::Refused, "only the daemon's own user may make it forget jobs"});
+    return answer(
+        std::move(asked.reply),
+        failed({ErrorCode::Refused, "only the daemon's own user may make it forget jobs"}));
   }
-  constexpr std::size_t kMostAtOnce = 1000;
   const Result<Duration> older = parse_duration(request.parameter("older").value_or("0s"));
   const Result<JobFilter> filter = parse_selector(request.parameters("select"));
   if (!older || !filter) {
-    return failed(!older ? older.error() : filter.error());
+    return answer(std::move(asked.reply), failed(!older ? older.error() : filter.error()));
   }
   if (!filter->ids.empty() || !filter->or_named.empty() || !filter->names.empty() ||
       filter->project || filter->sweep || filter->user || !filter->labels.empty()) {
-    return failed({ErrorCode::Usage, "jobs are forgotten by age and state alone"});
+    return answer(std::move(asked.reply),
+                  failed({ErrorCode::Usage, "jobs are forgotten by age and state alone"}));
   }
-  ForgetQuery query;
-  query.ended_before = now() - *older;
-  query.phases = filter->phases;
-  query.limit = kMostAtOnce;
-  Result<Forgotten> forgotten = store_->forget(query);
+  auto forgetting = std::make_shared<Forgetting>();
+  forgetting->query.ended_before = now() - *older;
+  forgetting->query.phases = filter->phases;
+  forgetting->query.limit = kReadAtOnce;
+  forgetting->reply = std::move(asked.reply);
+  write_in_pieces([this, forgetting] { return continue_forgetting(*forgetting); }, kActInOneGo);
+}
+
+bool Daemon::continue_forgetting(Forgetting& forgetting) {
+  constexpr std::size_t kMostAtOnce = 1000;
+  if (forgetting.reply->gone()) {
+    return false;
+  }
+  Result<Forgotten> forgotten = store_->forget(forgetting.query);
   if (!forgotten) {
-    return failed(forgotten.error());
+    answer(std::move(forgetting.reply), failed(forgotten.error()));
+    return false;
   }
-  after_commit([this, attempts = std::move(forgotten->attempts)] {
-    log_folder_.remove(attempts);
-    for (const ForgottenAttempt& each : attempts) {
-      usage_.remove({each.job, each.attempt});
-    }
-  });
+  forgetting.forgotten += forgotten->jobs.size();
   if (!forgotten->jobs.empty()) {
-    events_->announce("forgotten", fmt::format(R"({{"count":{}}})", forgotten->jobs.size()));
+    after_commit([this, attempts = std::move(forgotten->attempts)] {
+      log_folder_.remove(attempts);
+      for (const ForgottenAttempt& each : attempts) {
+        usage_.remove({each.job, each.attempt});
+      }
+    });
   }
-  return json(fmt::format(R"({{"version":1,"forgotten":{},"more":{}}})", forgotten->jobs.size(),
-                          forgotten->jobs.size() == kMostAtOnce));
+  forgetting.query.after = forgotten->next;
+  if (forgotten->next && forgetting.forgotten < kMostAtOnce) {
+    return true;
+  }
+  if (forgetting.forgotten > 0) {
+    events_->announce("forgotten", fmt::format(R"({{"count":{}}})", forgetting.forgotten));
+  }
+  answer(std::move(forgetting.reply),
+         json(fmt::format(R"({{"version":1,"forgotten":{},"more":{}}})", forgetting.forgotten,
+                          forgotten->next.has_value())));
+  return false;
 }
 
 }  // namespace berth

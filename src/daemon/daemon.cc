@@ -20,8 +20,6 @@ namespace {
 
 constexpr Duration kPauseLook = std::chrono::milliseconds(5);  // while a job stops or goes on
 constexpr Duration kCommitRetry = std::chrono::seconds(1);
-/// What nobody waits for is put on disk with the next thing that somebody waits for, or after this.
-constexpr Duration kCommitDelay = std::chrono::milliseconds(100);
 
 /// A description's environment with the changes made to it.
 std::vector<std::string> changed(std::vector<std::string> environment,
@@ -78,6 +76,9 @@ void Daemon::run() {
     user_files_.take_answers();
   });
   loop_.post([] {});  // a first turn, for what was restored
+  for (const StagedJobs& staged : Staging(store_->staging())) {
+    loop_.post([this, first = staged.first] { drop_staged(first); });  // half a submission
+  }
   log_.write("the daemon {} has started as process {} for user {}{}{}", BERTH_VERSION, ::getpid(),
              ::getuid(), options_.everyone ? ", and for everyone" : "",
              listening_.empty() ? "" : ", and listens on " + listening_);
@@ -144,6 +145,7 @@ void Daemon::turn() {
   }
   const bool eventful = !effects_.empty() || !launches_.empty();
   if (!eventful && at < commit_due_) {
+    settle_waiters();
     events_->flush();
     return set_alarm();
   }
@@ -162,6 +164,10 @@ void Daemon::turn() {
   }
   for (const std::function<void()>& effect : std::exchange(effects_, {})) {
     effect();
+  }
+  settle_waiters();
+  for (std::function<void()>& call : std::exchange(when_stored_, {})) {
+    loop_.post(std::move(call));
   }
   events_->flush();
   logs_.expire(now());
@@ -191,7 +197,7 @@ void Daemon::journal(const JournalInput& input, Time at) {
   check(store_->append(at, input));
   commit_due_ = std::min(commit_due_, at + kCommitDelay);
   told_ = true;
-  forecast_stale_ = true;
+  forecast_.outdate();
 }
 
 void Daemon::record(const StartJob& action, Time at) {
@@ -390,7 +396,7 @@ void Daemon::record(const JobEnded& action, Time) {
     }
     (void)BERTH_FAILPOINT("daemon.after_forget");
     logs_.job_changed(id, true, now());
-    settle_waiters(id, failed);
+    waiters_.job_ended(id, failed);
   });
   scheduler_->forget(action.job);
 }

@@ -24,6 +24,7 @@
 #include "daemon/device_history.h"
 #include "daemon/events.h"
 #include "daemon/fair_use.h"
+#include "daemon/forecast_book.h"
 #include "daemon/history.h"
 #include "daemon/kept_answer.h"
 #include "daemon/log_folder.h"
@@ -35,6 +36,7 @@
 #include "daemon/usage_book.h"
 #include "daemon/user_files.h"
 #include "daemon/watchdog.h"
+#include "daemon/waiters.h"
 #include "daemon/whatif.h"
 #include "daemon/worker.h"
 #include "exec/shim_runner.h"
@@ -88,13 +90,6 @@ class Daemon {
     bool lost = false;     // the driver's word
     std::optional<DeviceSample> sample;
     DeviceUse use;
-  };
-
-  struct Waiter {
-    std::set<JobId> jobs;     // that have not ended yet
-    bool everything = false;  // or all there are
-    std::uint64_t failed = 0;
-    Reply reply;
   };
 
   /// A job that was told to stop or to go on. Listeners hear of it when its processes have.
@@ -250,15 +245,34 @@ class Daemon {
   void read_apart(Asked asked, std::function<Finish(std::string, const Worker::Turn&)> read);
 
   // Submission (submit.cc).
-  HttpResponse take_in(SubmitRequest wanted, const Peer& peer);
+  void take_in(SubmitRequest wanted, const Peer& peer, Reply reply);
+  HttpResponse take_in_now(SubmitRequest& wanted, uid_t user);
   static Error jobs_of_others();
+  Result<void> count_in(const SubmitRequest& wanted, uid_t user, JobId first);
+  static Error wrong_job(const SubmitRequest& wanted, std::size_t position, const Error& error);
   Result<void> settle_environment(SubmitRequest& submission, const Peer& peer);
   Result<void> check_job(SubmittedJob& job, uid_t user);
   static Result<void> check_warning(const JobSpec& spec);
   Result<void> settle_dependencies(JobSpec& spec) const;
+  static void follow_earlier(std::vector<SubmittedJob>& jobs, std::size_t position,
+                             const std::vector<JobId>& starts);
+
+  // A submission of very many jobs, in pieces (intake.cc).
+  struct Intake;
+  void begin_intake(SubmitRequest wanted, uid_t user, Reply reply);
+  void run_intake(const std::shared_ptr<Intake>& intake);
+  bool continue_intake(Intake& intake);
+  bool check_some(Intake& intake);
+  bool write_some(Intake& intake);
+  bool queue_some(Intake& intake);
+  void refuse_intake(Intake& intake, const Error& error);
+  void drop_staged(JobId first);
+  bool join_intake(uid_t user, const std::string& token, Reply& reply);
 
   // Jobs (jobs.cc, commands.cc, waits.cc).
-  HttpResponse list(const HttpRequest& request);
+  struct JobList;
+  void list(Asked asked);
+  bool continue_list(JobList& list);
   void show(Asked asked);
   HttpResponse shown(JobId id, const Peer& peer);
   JobReport report(const JobRecord& record);
@@ -268,15 +282,17 @@ class Daemon {
   Time expected_end(JobId id) const;
   void settle_pauses(Time at);
   void command(Asked asked);
-  void continue_batch(const std::shared_ptr<Batch>& batch);
+  bool continue_batch(Batch& batch);
   void finish_batch(Batch& batch);
   Result<void> act(Batch& batch, const JobRecord& job);
   Result<void> rerun(const JobRecord& job, Time at);
   Result<void> edit(const JobRecord& job, const std::string& changes, uid_t editor, Time at);
-  HttpResponse forget(const HttpRequest& request);
+  struct Forgetting;
+  void forget(Asked asked);
+  bool continue_forgetting(Forgetting& forgetting);
   void read_log(Asked asked);
   void wait(Asked asked);
-  void settle_waiters(JobId ended, bool failed_job);
+  void settle_waiters();
 
   // Many jobs as one text (texts.cc).
   struct ReadText;
@@ -294,9 +310,13 @@ class Daemon {
     JobFilter filter;
     bool descending = false;
     bool commands = false;
+    std::function<bool()> abandoned;  // whoever asked has gone: it ends, and tells nobody
   };
   struct IdList;
-  void in_pieces(std::function<bool()> piece);
+  static constexpr Duration kInOneGo = std::chrono::milliseconds(1);
+  void in_pieces(std::function<bool()> piece, Duration in_one_go = kInOneGo);
+  /// The same for what writes: it waits while the disk refuses.
+  void write_in_pieces(std::function<bool()> piece, Duration in_one_go = kInOneGo);
   void scan_jobs(JobScan wanted, std::function<void(const ScannedJob&)> visit,
                  std::function<void(const Result<void>&)> done);
   void job_ids(Asked asked);
@@ -320,7 +340,7 @@ class Daemon {
   struct TimeSpans;
   void timeline(Asked asked);
   void add_present_spans(TimeSpans& spans);
-  void add_expected_spans(TimeSpans& spans);
+  void add_expected_span(TimeSpans& spans, JobId id);
   const std::string& shared_json(TimeSpans& spans, std::int64_t text);
   std::vector<std::string> names_of(const std::vector<DeviceId>& devices) const;
 
@@ -367,14 +387,16 @@ class Daemon {
   std::vector<ShimLaunch> launches_;              // of this turn, for when it is on disk
   std::vector<std::function<void()>> effects_;    // likewise
   std::vector<std::function<void()>> next_turn_;  // what is left to do, after others had theirs
-  Time commit_due_ = kNever;                      // what is not on disk yet must be by then
-  std::vector<Waiter> waiters_;
+  /// What nobody waits for is put on disk with the next thing that somebody waits for, or after
+  /// this.
+  static constexpr Duration kCommitDelay = std::chrono::milliseconds(100);
+  Time commit_due_ = kNever;                        // what is not on disk yet must be by then
+  std::vector<std::function<void()>> when_stored_;  // what waits for the disk to have room
+  std::vector<std::shared_ptr<Intake>> intakes_;
+  Waiters waiters_;
   std::map<JobId, Pausing> pausing_;
   std::map<JobId, Active> active_;
-  std::map<JobId, ExpectedRun> forecast_;
-  Time forecast_at_{};
-  Duration forecast_took_{};
-  bool forecast_stale_ = true;
+  ForecastBook forecast_;
   std::array<std::uint64_t, kPhases> ended_{};  // since the start, by how they ended
   std::uint64_t started_ = 0;
   /// What turns the steady clock into wall time. It is fixed, so time never goes back; and it is

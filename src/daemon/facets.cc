@@ -95,13 +95,21 @@ void Daemon::facets(Asked asked) {
       answer(std::move(reply), text ? json(*text) : failed(text.error()));
     }
   };
+  // Whoever comes meanwhile gets the answer, so it goes on while one of them is there.
+  const auto abandoned = [this] {
+    std::erase_if(facets_waiting_, [](const Reply& reply) { return reply->gone(); });
+    return facets_waiting_.empty();
+  };
   scan_jobs(
-      {}, [facets](const ScannedJob& job) { facets->add(job); },
-      [this, facets, finish](const Result<void>& read) {
+      {{}, false, false, abandoned}, [facets](const ScannedJob& job) { facets->add(job); },
+      [this, facets, finish, abandoned](const Result<void>& read) {
         if (!read) {
           return finish(Failure(read.error()));
         }
-        in_pieces([this, facets, finish] {
+        in_pieces([this, facets, finish, abandoned] {
+          if (abandoned()) {
+            return false;
+          }
           const Result<bool> more = store_->walk_labels(
               facets->label, kLabelsAtOnce, [&](std::int64_t label) { ++facets->labels[label]; });
           if (more && *more) {

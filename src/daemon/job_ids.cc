@@ -147,6 +147,7 @@ void Daemon::job_ids(Asked asked) {
   scan.filter = looks ? privacy_.own_only(std::move(*filter), list->viewer) : std::move(*filter);
   scan.descending = *column == Column::Id && list->descending;
   scan.commands = !list->search.empty();
+  scan.abandoned = [list] { return list->reply->gone(); };
   const Time at = now();
   scan_jobs(
       std::move(scan),
@@ -205,6 +206,9 @@ void Daemon::merge_ids(const std::shared_ptr<IdList>& list) {
     heads.push({i, 0});
   }
   in_pieces([this, list, heads = std::move(heads)]() mutable {
+    if (list->reply->gone()) {
+      return false;
+    }
     for (int i = 0; i < kMergedAtOnce && !heads.empty(); ++i) {
       const auto [block, place] = heads.top();
       heads.pop();

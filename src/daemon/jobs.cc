@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "daemon/daemon.h"
+#include "daemon/job_walk.h"
 #include "daemon/replies.h"
 #include "daemon/secrets.h"
 #include "daemon/selector.h"
@@ -14,14 +15,18 @@
 namespace berth {
 namespace {
 
-/// How far ahead the queue is played. A long queue takes a while, so a result is kept until it is
-/// this many times as old as it took to find: at most a part in twenty of the time goes there.
-constexpr std::size_t kForecastJobs = 1000;
-constexpr int kForecastRest = 20;
+/// A forecast that takes longer is used when it is there; that before it, until then.
+constexpr Duration kForecastInOneGo = std::chrono::milliseconds(10);
 
-/// How much there can be on a page, about: it is made in one go, and nobody is served meanwhile.
+/// How much there can be on a page, about: it becomes one text, and nobody is served meanwhile.
 constexpr std::size_t kPageBytes = std::size_t{256} * 1024;
-constexpr std::size_t kReadAtOnce = 100;
+constexpr std::int64_t kMostOnAPage = 1000;
+/// Jobs may be long.
+constexpr std::size_t kReadAtOnce = 10;
+constexpr Duration kListInOneGo = std::chrono::milliseconds(5);
+
+/// One that fails at once and is tried again may have had thousands.
+constexpr std::size_t kMostAttemptsShown = 1000;
 
 /// About how long a job is as JSON.
 std::size_t length_of(const JobDescription& job) {
@@ -142,7 +147,7 @@ JobReport Daemon::report(const JobRecord& record) {
     report.energy = record.ending->energy;
   }
   if (record.attempt > 0) {
-    if (const auto attempts = store_->attempts(record.id); attempts && !attempts->empty()) {
+    if (const auto attempts = store_->attempts(record.id, 1); attempts && !attempts->empty()) {
       report.log = attempts->back().stdout_path;
       if (record.phase != JobPhase::Queued && record.phase != JobPhase::Held) {
         report.gpus = attempts->back().devices;
@@ -164,7 +169,7 @@ JobReport Daemon::report(const JobRecord& record) {
 
 /// What listeners are told of it; none: it is gone.
 EventHub::Described Daemon::described(JobId id) {
-  const Result<JobRecord> record = store_->job(id);
+  const Result<JobRecord> record = store_->job_without_environment(id);
   if (!record) {
     return {};
   }
@@ -186,11 +191,23 @@ Result<JobFilter> Daemon::chosen_jobs(const HttpRequest& request) const {
   return filter;
 }
 
-HttpResponse Daemon::list(const HttpRequest& request) {
-  constexpr std::int64_t kMostOnAPage = 1000;
+/// A page that is being put together.
+struct Daemon::JobList {
+  JobList(JobQuery query, const Store& store) : walk(std::move(query), store) {}
+
+  JobWalk walk;
+  std::size_t left = 0;
+  std::size_t length = 0;
+  std::vector<JobReport> reports;
+  uid_t viewer = kNobody;
+  Reply reply;
+};
+
+void Daemon::list(Asked asked) {
+  const HttpRequest& request = asked.request;
   Result<JobFilter> filter = chosen_jobs(request);
   if (!filter) {
-    return failed(filter.error());
+    return answer(std::move(asked.reply), failed(filter.error()));
   }
   JobQuery query;
   query.filter = std::move(*filter);
@@ -199,41 +216,49 @@ HttpResponse Daemon::list(const HttpRequest& request) {
   const Result<std::int64_t> limit =
       parse_integer(request.parameter("limit").value_or("100"), "limit");
   if (!after || !limit) {
-    return failed(!after ? after.error() : limit.error());
+    return answer(std::move(asked.reply), failed(!after ? after.error() : limit.error()));
   }
   query.descending = request.parameter("descending").value_or("0") == "1";
   if (*after > 0) {
     query.after = JobCursor{JobId{static_cast<std::uint64_t>(*after)}, {}};
   }
-  auto left = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostOnAPage));
-  std::vector<JobReport> reports;
-  std::optional<JobId> next;
-  // Little by little, so that no more is read than fits on the page.
-  for (std::size_t length = 0; left > 0 && length < kPageBytes;) {
-    query.limit = std::min(left, kReadAtOnce);
-    const Result<JobPage> page = store_->list(query);
-    if (!page) {
-      return failed(page.error());
-    }
-    next = page->next ? std::optional(page->next->id) : std::nullopt;
-    for (const JobRecord& record : page->jobs) {
-      if (length >= kPageBytes) {
-        next = reports.back().id;
-        break;
-      }
-      length += length_of(record.description);
-      reports.push_back(privacy_.shown(report(record), user_of(request.peer)));
-      if (record.phase == JobPhase::Queued) {
-        reports.back().expected_start = expected_start(record.id);
-      }
-    }
-    if (!page->next) {
+  auto list = std::make_shared<JobList>(std::move(query), *store_);
+  list->left = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMostOnAPage));
+  list->viewer = user_of(asked.request.peer);
+  list->reply = std::move(asked.reply);
+  in_pieces([this, list] { return continue_list(*list); }, kListInOneGo);
+}
+
+bool Daemon::continue_list(JobList& list) {
+  if (list.reply->gone()) {
+    return false;
+  }
+  const Result<std::vector<JobRecord>> jobs =
+      list.walk.next(*store_, std::min(list.left, kReadAtOnce));
+  if (!jobs) {
+    answer(std::move(list.reply), failed(jobs.error()));
+    return false;
+  }
+  bool full = false;
+  for (const JobRecord& record : *jobs) {
+    if (list.length >= kPageBytes) {
+      full = true;
       break;
     }
-    query.after = page->next;
-    left -= page->jobs.size();
+    list.length += length_of(record.description);
+    list.reports.push_back(privacy_.shown(report(record), list.viewer));
+    --list.left;
+    if (record.phase == JobPhase::Queued) {
+      list.reports.back().expected_start = expected_start(record.id);
+    }
   }
-  return json(to_json(reports, next));
+  full = full || (!list.walk.over() && (list.left == 0 || list.length >= kPageBytes));
+  if (!full && !list.walk.over()) {
+    return true;
+  }
+  answer(std::move(list.reply),
+         json(to_json(list.reports, full ? std::optional(list.reports.back().id) : std::nullopt)));
+  return false;
 }
 
 /// Of a running job: as it said, as jobs of its kind have taught, or when its time is over; kNever
@@ -263,7 +288,7 @@ HttpResponse Daemon::shown(JobId id, const Peer& peer) {
   if (may_change(peer, record->description.user)) {
     full.environment = mask_secrets(record->description.environment);
   }
-  const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
+  const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id, kMostAttemptsShown);
   if (!attempts) {
     return failed(attempts.error());
   }
@@ -283,36 +308,37 @@ HttpResponse Daemon::shown(JobId id, const Peer& peer) {
 
 void Daemon::refresh_forecast() {
   const Time at = now();
-  if (!forecast_stale_ || at - forecast_at_ < kForecastRest * forecast_took_) {
+  if (!forecast_.due(at)) {
     return;
   }
-  Result<std::unique_ptr<Policy>> policy = make_policy(policy_);
-  if (policy) {
-    forecast_ = scheduler_->forecast(std::move(*policy), history_.typical(), kForecastJobs, at);
+  Result<std::unique_ptr<Policy>> policy = make_live_policy(policy_);
+  if (!policy) {
+    return;
   }
-  forecast_at_ = at;
-  forecast_took_ = now() - at;
-  forecast_stale_ = false;
+  forecast_.begin(scheduler_->forecast(std::move(*policy), history_.typical(), kForecastJobs, at),
+                  at, now());
+  if (forecast_.play(kForecastInOneGo, [this] { return now(); })) {
+    next_turn_.push_back([this] {
+      in_pieces([this] { return forecast_.play(kInOneGo, [this] { return now(); }); });
+    });
+  }
 }
 
 /// Seconds since 1970; 0 where nobody can tell.
 double Daemon::expected_start(JobId id) {
   refresh_forecast();
-  if (const auto found = forecast_.find(id); found != forecast_.end()) {
+  const Forecast::Runs& runs = forecast_.runs();
+  if (const auto found = runs.find(id); found != runs.end()) {
     return seconds(std::max(found->second.start, now()));
   }
   const Job* job = scheduler_->find(id);
-  if (job == nullptr || !scheduler_->queue().contains(*job) || forecast_.size() < kForecastJobs) {
+  if (job == nullptr || !scheduler_->queue().contains(*job) || runs.size() < kForecastJobs) {
     return 0;
   }
   // Further back than was looked: at the pace of those in front.
-  Time last{};
-  for (const auto& [other, run] : forecast_) {
-    last = std::max(last, run.start);
-  }
   const auto ahead = static_cast<double>(scheduler_->ahead_of(*job, kMostAhead));
-  return seconds(now()) +
-         to_seconds(last - forecast_at_) * ahead / static_cast<double>(forecast_.size());
+  return seconds(now()) + to_seconds(forecast_.last_start() - forecast_.at()) * ahead /
+                              static_cast<double>(runs.size());
 }
 
 }  // namespace berth

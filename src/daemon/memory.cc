@@ -7,7 +7,7 @@ namespace berth {
 namespace {
 
 /// Waiting jobs that are looked at in one turn, when more is known about their recipe.
-constexpr std::size_t kClaimsAtOnce = 5'000;
+constexpr std::size_t kClaimsAtOnce = 1000;
 
 }  // namespace
 

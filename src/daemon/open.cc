@@ -383,7 +383,7 @@ Result<void> Daemon::restore() {
     Active& active = active_[id];
     active.recipe = recipe_of(job->description.project, job->description.command);
     active.user = job->description.user;
-    if (const auto attempts = store_->attempts(id); attempts && !attempts->empty()) {
+    if (const auto attempts = store_->attempts(id, 1); attempts && !attempts->empty()) {
       active.stdout_path = attempts->back().stdout_path;
       active.stderr_path = attempts->back().stderr_path;
     }
@@ -420,7 +420,7 @@ Result<void> Daemon::restore() {
 /// files.
 Result<void> Daemon::start_again(const StartJob& start) {
   const Result<JobRecord> job = store_->job(start.job);
-  const Result<std::vector<StoredAttempt>> attempts = store_->attempts(start.job);
+  const Result<std::vector<StoredAttempt>> attempts = store_->attempts(start.job, 1);
   if (!job || !attempts || attempts->empty()) {
     return fail(ErrorCode::Io, fmt::format("the record of job {} is damaged", start.job.value));
   }

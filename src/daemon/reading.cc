@@ -30,7 +30,10 @@ void Daemon::submit(Asked asked) {
 }
 
 void Daemon::queue_jobs(Reply reply, Result<SubmitRequest> wanted, const Peer& peer) {
-  answer(std::move(reply), wanted ? take_in(std::move(*wanted), peer) : failed(wanted.error()));
+  if (!wanted) {
+    return answer(std::move(reply), failed(wanted.error()));
+  }
+  take_in(std::move(*wanted), peer, std::move(reply));
 }
 
 /// `read` is called by the worker, with the body; what it returns by the loop, to answer.
@@ -43,7 +46,7 @@ void Daemon::read_apart(Asked asked, std::function<Finish(std::string, const Wor
   Worker::Task task;
   task.user = user;
   task.bytes = held->request.body.size();
-  task.unwanted = [held] { return held->reply == nullptr || held->reply->gone(); };
+  task.unwanted = [held] { return held->reply == nullptr || held->reply->closed(); };
   task.work = [this, held, read = std::move(read)](const Worker::Turn& turn) {
     Finish finish = read(std::exchange(held->request.body, {}), turn);
     if (turn.patience.over()) {

@@ -135,7 +135,7 @@ class Replayer {
   }
 
   void take(const Restarted& input) {
-    Result<std::unique_ptr<Policy>> policy = make_policy(input.policy);
+    Result<std::unique_ptr<Policy>> policy = make_live_policy(input.policy);
     if (!policy) {
       return fail_with(policy.error());
     }
@@ -144,7 +144,7 @@ class Replayer {
     restoring_ = true;
   }
   void take(const PolicyChanged& input) {
-    Result<std::unique_ptr<Policy>> policy = make_policy(input.policy);
+    Result<std::unique_ptr<Policy>> policy = make_live_policy(input.policy);
     if (!policy) {
       return fail_with(policy.error());
     }
@@ -161,7 +161,7 @@ class Replayer {
       if (!makes_sense(scheduler_->find(id) == nullptr)) {
         return;
       }
-      expect(scheduler_->apply(Submit{record->description.spec, id, 1}, at_));
+      expect(scheduler_->apply(Submit{record->description.spec, id, 1, true}, at_));
     }
   }
   void take(const Restored& input) {

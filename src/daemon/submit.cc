@@ -12,70 +12,77 @@
 #include "daemon/replies.h"
 
 namespace berth {
+namespace {
+
+/// What is larger is taken in piece by piece.
+constexpr std::size_t kJobsAtOnce = 100;
+constexpr std::uint64_t kMembersAtOnce = 500;
+
+bool is_small(const SubmitRequest& wanted) {
+  std::uint64_t members = 0;
+  for (const SubmittedJob& job : wanted.jobs) {
+    members += job.count;
+  }
+  return wanted.jobs.size() <= kJobsAtOnce && members <= kMembersAtOnce;
+}
+
+}  // namespace
 
 Error Daemon::jobs_of_others() {
   return {ErrorCode::Refused, "this daemon can run jobs of its own user only"};
 }
 
-HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
+void Daemon::take_in(SubmitRequest wanted, const Peer& peer, Reply reply) {
   const uid_t user = user_of(peer);
   if (user != ::getuid() && ::getuid() != 0) {
-    return failed(jobs_of_others());
+    return answer(std::move(reply), failed(jobs_of_others()));
   }
   if (!wanted.token.empty()) {
     const auto before = store_->find_token(user, wanted.token);
     if (!before) {
-      return failed(before.error());
+      return answer(std::move(reply), failed(before.error()));
     }
     if (*before) {
-      return json(to_json(SubmitReply{(*before)->first, (*before)->count}));
+      return answer(std::move(reply),
+                    json(to_json(SubmitReply{(*before)->first, (*before)->count})));
+    }
+    if (join_intake(user, wanted.token, reply)) {
+      return;
     }
   }
   if (wanted.environment_from) {
     if (const Result<void> settled = settle_environment(wanted, peer); !settled) {
-      return failed(settled.error());
+      return answer(std::move(reply), failed(settled.error()));
     }
   }
+  if (is_small(wanted)) {
+    return answer(std::move(reply), take_in_now(wanted, user));
+  }
+  begin_intake(std::move(wanted), user, std::move(reply));
+}
+
+HttpResponse Daemon::take_in_now(SubmitRequest& wanted, uid_t user) {
   // All or nothing: every job is looked at before the first is taken.
   const auto environment = Store::share_environment(wanted.defaults.environment);
   for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
     Result<void> checked = Store::check(wanted.jobs[i].description, environment);
     checked = checked ? check_job(wanted.jobs[i], user) : checked;
     if (!checked) {
-      return failed(wanted.jobs.size() == 1
-                        ? checked.error()
-                        : Error{checked.error().code,
-                                fmt::format("job {}: {}", i + 1, checked.error().message)});
+      return failed(wrong_job(wanted, i, checked.error()));
     }
   }
-  std::uint64_t total = 0;
-  std::uint64_t bytes = 0;
-  for (const SubmittedJob& job : wanted.jobs) {
-    total += job.count;
-    bytes += job.count * text_bytes(job.description);
-  }
-  // An environment is kept once, so its jobs share its weight.
-  std::uint64_t environment_bytes = 0;
-  for (const std::string& variable : wanted.defaults.environment) {
-    environment_bytes += variable.size();
-  }
-  if (const auto fits = fair_use_.check_queue(user, total, bytes + environment_bytes); !fits) {
-    return failed(fits.error());
+  const JobId first = store_->next_id();
+  if (const Result<void> counted = count_in(wanted, user, first); !counted) {
+    return failed(counted.error());
   }
   const Time at = now();
-  const JobId first = store_->next_id();
   JobId id = first;
   std::vector<JobId> starts;  // the first number of each of the submission's jobs
-  for (SubmittedJob& job : wanted.jobs) {
+  for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
+    SubmittedJob& job = wanted.jobs[i];
+    follow_earlier(wanted.jobs, i, starts);
     JobDescription& description = job.description;
-    for (const LocalDependency& follows : job.follows) {
-      const std::uint32_t members = wanted.jobs[follows.position].count;
-      for (std::uint32_t i = 0; i < members; ++i) {
-        description.spec.after.push_back({JobId{starts[follows.position].value + i}, follows.when});
-      }
-    }
     description.user = user;
-    fair_use_.joined(id, job.count, user, text_bytes(description) + environment_bytes / total);
     const JobSpec spec = description.spec;
     const Recipe recipe = recipe_of(description.project, description.command);
     check(store_->insert(id, job.count, std::move(description), environment, at));
@@ -94,6 +101,48 @@ HttpResponse Daemon::take_in(SubmitRequest wanted, const Peer& peer) {
   }
   events_->jobs_submitted(first, count);
   return json(to_json(SubmitReply{first, count}));
+}
+
+/// Counts a submission towards what its user may have in the queue; an error where that is too much.
+Result<void> Daemon::count_in(const SubmitRequest& wanted, uid_t user, JobId first) {
+  std::uint64_t total = 0;
+  std::uint64_t bytes = 0;
+  for (const SubmittedJob& job : wanted.jobs) {
+    total += job.count;
+    bytes += job.count * text_bytes(job.description);
+  }
+  // An environment is kept once, so its jobs share its weight.
+  std::uint64_t environment_bytes = 0;
+  for (const std::string& variable : wanted.defaults.environment) {
+    environment_bytes += variable.size();
+  }
+  if (Result<void> fits = fair_use_.check_queue(user, total, bytes + environment_bytes); !fits) {
+    return fits;
+  }
+  for (const SubmittedJob& job : wanted.jobs) {
+    fair_use_.joined(first, job.count, user,
+                     text_bytes(job.description) + environment_bytes / total);
+    first.value += job.count;
+  }
+  return {};
+}
+
+Error Daemon::wrong_job(const SubmitRequest& wanted, std::size_t position, const Error& error) {
+  return wanted.jobs.size() == 1
+             ? error
+             : Error{error.code, fmt::format("job {}: {}", position + 1, error.message)};
+}
+
+/// Jobs that it follows, told by their place in the submission, get the numbers that they have now.
+void Daemon::follow_earlier(std::vector<SubmittedJob>& jobs, std::size_t position,
+                            const std::vector<JobId>& starts) {
+  std::vector<Dependency>& after = jobs[position].description.spec.after;
+  for (const LocalDependency& follows : jobs[position].follows) {
+    const std::uint32_t members = jobs[follows.position].count;
+    for (std::uint32_t i = 0; i < members; ++i) {
+      after.push_back({JobId{starts[follows.position].value + i}, follows.when});
+    }
+  }
 }
 
 Result<void> Daemon::check_warning(const JobSpec& spec) {
@@ -157,13 +206,13 @@ Result<void> Daemon::settle_dependencies(JobSpec& spec) const {
       open.push_back(after);
       continue;
     }
-    const Result<JobRecord> other = store_->job(after.job);
+    const Result<JobPhase> other = store_->phase(after.job);
     if (!other) {
       return Failure(other.error());
     }
-    if (!satisfied(after.when, outcome_of(other->phase))) {
+    if (!satisfied(after.when, outcome_of(*other))) {
       return fail(ErrorCode::Refused, fmt::format("it could never start: job {} has already {}",
-                                                  after.job.value, phase_name(other->phase)));
+                                                  after.job.value, phase_name(*other)));
     }
   }
   spec.after = std::move(open);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "base/units.h"
 #include "daemon/daemon.h"
@@ -28,6 +29,7 @@ struct Daemon::TimeSpans {
   Time to{};
   std::size_t limit = 0;
   bool truncated = false;
+  std::deque<JobId> expected;  // that are still to be looked at
   AttemptCursor cursor;
   std::map<std::int64_t, std::string> texts;  // of projects and sweeps, as JSON
   std::vector<std::string> spans;
@@ -85,8 +87,19 @@ void Daemon::timeline(Asked asked) {
   spans->reply = std::move(asked.reply);
   // The present first: whatever does not fit, that is there.
   add_present_spans(*spans);
-  add_expected_spans(*spans);
+  refresh_forecast();
+  for (const auto& [id, run] : forecast_.runs()) {
+    spans->expected.push_back(id);
+  }
   in_pieces([this, spans] {
+    if (spans->reply->gone()) {
+      return false;
+    }
+    if (!spans->expected.empty()) {
+      add_expected_span(*spans, spans->expected.front());
+      spans->expected.pop_front();
+      return true;
+    }
     const Result<bool> more = store_->walk_attempts(
         spans->cursor, spans->from, spans->to, kRowsAtOnce, [&](const EndedAttempt& each) {
           const StoredAttempt& attempt = each.attempt;
@@ -120,7 +133,7 @@ const std::string& Daemon::shared_json(TimeSpans& spans, std::int64_t text) {
 void Daemon::add_present_spans(TimeSpans& spans) {
   const Time at = now();
   for (const JobId id : scheduler_->running()) {
-    const Result<JobRecord> record = store_->job(id);
+    const Result<JobRecord> record = store_->job_without_environment(id);
     const auto active = active_.find(id);
     if (!record || active == active_.end()) {
       continue;
@@ -136,22 +149,22 @@ void Daemon::add_present_spans(TimeSpans& spans) {
   }
 }
 
-void Daemon::add_expected_spans(TimeSpans& spans) {
-  refresh_forecast();
+/// The forecast may be a little older than the queue, or younger than the request.
+void Daemon::add_expected_span(TimeSpans& spans, JobId id) {
   const Time at = now();
-  for (const auto& [id, run] : forecast_) {
-    const Time start = std::max(run.start, at);
-    const Result<JobRecord> record =
-        start <= spans.to ? store_->job(id) : fail(ErrorCode::NotFound, "");
-    // The forecast may be a little older than the queue.
-    if (!record || record->phase != JobPhase::Queued) {
-      continue;
-    }
-    const JobDescription& job = record->description;
-    spans.add({id, record->attempt + 1, job.name, quote(job.project), quote(job.sweep), job.user,
-               names_of(run.devices), start, run.end == kNever ? kNever : std::max(run.end, start),
-               "expected"});
+  const auto run = forecast_.runs().find(id);
+  const Time start = run == forecast_.runs().end() ? kNever : std::max(run->second.start, at);
+  const Result<JobRecord> record = start <= spans.to && start != kNever
+                                       ? store_->job_without_environment(id)
+                                       : fail(ErrorCode::NotFound, "");
+  if (!record || record->phase != JobPhase::Queued) {
+    return;
   }
+  const JobDescription& job = record->description;
+  const Time end = run->second.end;
+  spans.add({id, record->attempt + 1, job.name, quote(job.project), quote(job.sweep), job.user,
+             names_of(run->second.devices), start, end == kNever ? kNever : std::max(end, start),
+             "expected"});
 }
 
 std::vector<std::string> Daemon::names_of(const std::vector<DeviceId>& devices) const {

@@ -52,6 +52,9 @@ void Daemon::totals(Asked asked) {
   totals->begun = now();
   totals->reply = std::move(asked.reply);
   in_pieces([this, totals] {
+    if (totals->reply->gone()) {
+      return false;
+    }
     const Result<bool> more = store_->walk_attempts(
         totals->attempt, totals->since, kNever, kRowsAtOnce, [&](const EndedAttempt& each) {
           const StoredAttempt& attempt = each.attempt;
@@ -72,6 +75,9 @@ void Daemon::totals(Asked asked) {
 
 void Daemon::count_ends(const std::shared_ptr<Totals>& totals) {
   in_pieces([this, totals] {
+    if (totals->reply->gone()) {
+      return false;
+    }
     const Result<bool> more = store_->walk_ends(
         totals->end, totals->since, kRowsAtOnce,
         [&](JobPhase phase) { ++totals->ended[static_cast<std::size_t>(phase)]; });

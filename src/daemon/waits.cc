@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
@@ -9,58 +10,54 @@
 
 namespace berth {
 
+/// The jobs are looked for in pieces. One that ends meanwhile is found to have ended, or was found
+/// before and is then heard of as of all others.
 void Daemon::wait(Asked asked) {
   const auto words = asked.request.parameters("select");
   Result<JobFilter> filter = parse_selector(words);
   if (!filter) {
     return answer(std::move(asked.reply), failed(filter.error()));
   }
-  Waiter waiter;
-  waiter.everything = words.empty();
-  if (!waiter.everything) {
-    JobQuery query;
-    query.filter = privacy_.narrowed(std::move(*filter), user_of(asked.request.peer));
-    query.limit = 10'000;
-    std::uint64_t found = 0;
-    for (bool more = true; more;) {
-      const Result<JobPage> page = store_->list(query);
-      if (!page) {
-        return answer(std::move(asked.reply), failed(page.error()));
-      }
-      for (const JobRecord& job : page->jobs) {
-        ++found;
-        if (is_live(job.phase)) {
-          waiter.jobs.insert(job.id);
-        } else {
-          waiter.failed += job.phase == JobPhase::Succeeded ? 0 : 1;
-        }
-      }
-      query.after = page->next;
-      more = page->next.has_value();
-    }
-    if (found == 0) {
-      return answer(std::move(asked.reply),
-                    failed({ErrorCode::NotFound, "there is no such job to wait for"}));
-    }
+  const uid_t viewer = user_of(asked.request.peer);
+  const std::shared_ptr<Waiters::Waiter> waiter = waiters_.add(std::move(asked.reply));
+  if (words.empty()) {
+    waiter->everything = waiter->complete = true;
+    return;
   }
-  waiter.reply = std::move(asked.reply);
-  waiters_.push_back(std::move(waiter));
-  after_commit([this] { settle_waiters(JobId{}, false); });
+  JobScan scan;
+  scan.filter = privacy_.narrowed(std::move(*filter), viewer);
+  scan.abandoned = [waiter] { return waiter->gone(); };
+  const auto found = std::make_shared<std::uint64_t>(0);
+  scan_jobs(
+      std::move(scan),
+      [waiter, found](const ScannedJob& job) {
+        ++*found;
+        if (is_live(job.phase)) {
+          waiter->jobs.add(job.id);
+        } else {
+          waiter->failed += job.phase == JobPhase::Succeeded ? 0 : 1;
+        }
+      },
+      [this, waiter, found](const Result<void>& read) {
+        waiter->complete = true;
+        if (!read || *found == 0) {
+          answer(std::move(waiter->reply),
+                 failed(read ? Error{ErrorCode::NotFound, "there is no such job to wait for"}
+                             : read.error()));
+        }
+      });
 }
 
-/// Answers those who have nothing left to wait for. `ended`: none when 0.
-void Daemon::settle_waiters(JobId ended, bool failed_job) {
-  for (Waiter& waiter : waiters_) {
-    if (waiter.jobs.erase(ended) > 0) {
-      waiter.failed += failed_job ? 1 : 0;
-    }
-    const bool idle = scheduler_->waiting() == 0 && scheduler_->running().empty();
-    if (waiter.jobs.empty() && (!waiter.everything || idle)) {
-      waiter.reply->respond(json(fmt::format(R"({{"version":1,"failed":{}}})", waiter.failed)));
-      waiter.reply.reset();
-    }
+/// After a commit: an end that a client hears of is on disk.
+void Daemon::settle_waiters() {
+  constexpr Duration kAtMost = std::chrono::milliseconds(5);
+  if (waiters_.size() == 0) {
+    return;
   }
-  std::erase_if(waiters_, [](const Waiter& waiter) { return waiter.reply == nullptr; });
+  waiters_.settle(scheduler_->waiting() == 0 && scheduler_->running().empty(), kAtMost);
+  if (waiters_.behind()) {
+    loop_.post([] {});
+  }
 }
 
 void Daemon::read_log(Asked asked) {
@@ -77,7 +74,7 @@ void Daemon::read_log(Asked asked) {
       return answer(std::move(asked.reply), failed(value->error()));
     }
   }
-  const Result<JobRecord> record = store_->job(id);
+  const Result<JobRecord> record = store_->job_without_environment(id);
   if (!record) {
     return answer(std::move(asked.reply), failed(record.error()));
   }
@@ -86,9 +83,14 @@ void Daemon::read_log(Asked asked) {
     return answer(std::move(asked.reply),
                   failed({ErrorCode::Refused, fmt::format("job {} is another user's", id.value)}));
   }
-  const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
-  if (!attempts) {
-    return answer(std::move(asked.reply), failed(attempts.error()));
+  // No number means the newest; one that has not begun yet can be waited for.
+  Result<std::optional<StoredAttempt>> chosen = std::optional<StoredAttempt>();
+  if (const std::int64_t number = *attempt == 0 ? record->attempt : *attempt;
+      number > 0 && number <= std::numeric_limits<std::uint16_t>::max()) {
+    chosen = store_->attempt(id, static_cast<std::uint16_t>(number));
+  }
+  if (!chosen) {
+    return answer(std::move(asked.reply), failed(chosen.error()));
   }
   LogRequest wanted;
   wanted.job = id;
@@ -96,18 +98,12 @@ void Daemon::read_log(Asked asked) {
   wanted.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(0, *offset));
   wanted.tail = *tail;
   wanted.wait = request.parameter("wait").value_or("0") == "1";
-  // No number means the newest; one that has not begun yet can be waited for.
-  const auto chosen =
-      *attempt == 0 && !attempts->empty()
-          ? attempts->end() - 1
-          : std::find_if(attempts->begin(), attempts->end(),
-                         [&](const StoredAttempt& one) { return one.attempt == *attempt; });
-  if (chosen != attempts->end()) {
+  if (*chosen) {
+    const StoredAttempt& found = **chosen;
     const bool errors = request.parameter("stream").value_or("out") == "err";
-    wanted.attempt = chosen->attempt;
-    wanted.path =
-        errors && !chosen->stderr_path.empty() ? chosen->stderr_path : chosen->stdout_path;
-    wanted.over = chosen->ending.has_value();
+    wanted.attempt = found.attempt;
+    wanted.path = errors && !found.stderr_path.empty() ? found.stderr_path : found.stdout_path;
+    wanted.over = found.ending.has_value();
   } else if (!is_live(record->phase)) {
     return answer(
         std::move(asked.reply),

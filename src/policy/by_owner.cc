@@ -6,6 +6,13 @@
 #include "policy/pool.h"
 
 namespace berth {
+namespace {
+
+/// Kinds of job that are looked at, to find all owners, and that are tried of each.
+constexpr std::size_t kMostLooks = 32'768;
+constexpr std::size_t kMostKindsOfOne = 256;
+
+}  // namespace
 
 std::optional<Proposal> ByOwner::propose(const View& view) {
   struct Candidate {
@@ -13,14 +20,26 @@ std::optional<Proposal> ByOwner::propose(const View& view) {
     Queue::Head head;
   };
   std::vector<Candidate> candidates;
-  std::map<OwnerId, double> scores;
+  struct Owner {
+    double score = 0;
+    std::size_t kinds = 0;
+  };
+  std::map<OwnerId, Owner> owners;
+  std::size_t looks = kMostLooks;
   for (const Queue::Head& head : view.queue().heads()) {
-    const OwnerId owner = view.queue().bucket(head.shape).owner;
-    auto known = scores.find(owner);
-    if (known == scores.end()) {
-      known = scores.emplace(owner, score(owner, view.job(head.first.job).weight, view)).first;
+    if (looks-- == 0) {
+      break;
     }
-    candidates.push_back({known->second, head});
+    const OwnerId id = view.queue().bucket(head.shape).owner;
+    const auto [known, is_new] = owners.try_emplace(id);
+    Owner& owner = known->second;
+    if (is_new) {
+      owner.score = score(id, view.job(head.first.job).weight, view);
+    }
+    // One with very many kinds must not hide the others.
+    if (++owner.kinds <= kMostKindsOfOne && candidates.size() < kMostKinds) {
+      candidates.push_back({owner.score, head});
+    }
   }
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.score, a.head) < std::tie(b.score, b.head);

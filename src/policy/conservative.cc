@@ -1,14 +1,21 @@
-// Conservative backfilling: every waiting job has a reservation, the earliest that delays nobody
-// before it. As long as estimates hold, reservations are made once and kept; when a job ends before
-// its time or overstays, all of them are made anew, in order of submission.
+// Conservative backfilling: the first thousand waiting jobs have a reservation each, the earliest
+// that delays nobody before it. As long as estimates hold, reservations are made once and kept;
+// when a job ends before its time or overstays, all of them are made anew, in order of submission.
+// Jobs further back get theirs when some in front have started: each costs a look at all others, so
+// a plan for a million of them would take hours.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "policy/make.h"
 #include "policy/profile.h"
 
 namespace berth {
 namespace {
+
+constexpr std::size_t kMostReserved = 1000;
+/// That want more than there is, as while a device is lost, and are passed over.
+constexpr std::size_t kMostHopeless = 4000;
 
 class Conservative final : public Policy {
  public:
@@ -17,16 +24,20 @@ class Conservative final : public Policy {
 
   void joined(const Job& job, const Needs& needs) override {
     waiting_[job.id] = {job.shape, amount_of(needs), length_of(job)};
-    unplanned_.push_back(job.id);
+    unplanned_.insert(job.id);
   }
   void left(const Job& job, const Needs&) override {
     const auto found = waiting_.find(job.id);
     planned_.erase({found->second.start, job.id});
+    // What had no reservation leaves none behind.
+    if (unplanned_.erase(job.id) + hopeless_.erase(job.id) == 0) {
+      leaving_ = job.id;
+    }
     waiting_.erase(found);
-    leaving_ = job.id;
   }
   void started(const Job& job, const Needs& needs, Time now) override {
-    running_[job.id] = {amount_of(needs), add_saturating(now, length_of(job))};
+    const Time end = add_saturating(now, length_of(job));
+    running_[job.id] = {amount_of(needs), end, end};
     leaving_ = {};
   }
   void stopped(const Job& job, const Needs&, Time now) override {
@@ -63,7 +74,8 @@ class Conservative final : public Policy {
   };
   struct Running {
     Amount amount = 0;
-    Time end;
+    Time due;  // as it was expected at its start
+    Time end;  // as it is now
   };
 
   /// Jobs of unknown length are reckoned with for a long time.
@@ -80,13 +92,8 @@ class Conservative final : public Policy {
       plan_all(view.now(), all);
     } else {
       profile_.forget_before(view.now());
-      for (const JobId id : unplanned_) {
-        if (const auto found = waiting_.find(id); found != waiting_.end()) {
-          reserve(id, found->second, view.now());
-        }
-      }
+      reserve_more(view.now());
     }
-    unplanned_.clear();
     planned_at_ = view.now();
   }
 
@@ -95,16 +102,31 @@ class Conservative final : public Policy {
     profile_ = Profile(now, all);
     for (auto& [id, job] : running_) {
       if (job.end <= now) {
-        job.end = now + std::chrono::seconds(1);  // it may end any moment
+        // It may end any moment; the longer it has overstayed, the less is made of the next one, or
+        // a job that takes years would be planned around each second.
+        const Duration overstayed = now - job.due;
+        job.end = add_saturating(now, std::max<Duration>(std::chrono::seconds(1), overstayed));
       }
       profile_.take(now, job.end, job.amount);
     }
-    planned_.clear();
-    for (auto& [id, job] : waiting_) {
-      reserve(id, job, now);
+    for (const auto& [start, id] : planned_) {
+      unplanned_.insert(id);
     }
+    planned_.clear();
+    unplanned_.merge(hopeless_);
+    reserve_more(now);
     plan_again_ = late_ = false;
     leaving_ = {};
+  }
+
+  /// For the first that have none.
+  void reserve_more(Time now) {
+    while (!unplanned_.empty() && planned_.size() < kMostReserved &&
+           hopeless_.size() < kMostHopeless) {
+      const JobId id = *unplanned_.begin();
+      unplanned_.erase(unplanned_.begin());
+      reserve(id, waiting_.at(id), now);
+    }
   }
 
   void reserve(JobId id, Waiting& job, Time now) {
@@ -112,13 +134,16 @@ class Conservative final : public Policy {
     if (job.start != kNever) {
       profile_.take(job.start, add_saturating(job.start, job.length), job.amount);
       planned_.insert({job.start, id});
+    } else {
+      hopeless_.insert(id);
     }
   }
 
   std::map<JobId, Waiting> waiting_;
   std::map<JobId, Running> running_;
   std::set<std::pair<Time, JobId>> planned_;
-  std::vector<JobId> unplanned_;
+  std::set<JobId> unplanned_;  // those that have no reservation yet,
+  std::set<JobId> hopeless_;   // and those that can have none
   Profile profile_{Time{}, 0};
   Amount all_ = 0;
   Time planned_at_{};

@@ -39,7 +39,11 @@ class Energy final : public Policy {
 
   std::optional<Proposal> propose(const View& view) override {
     const double draw = draw_of(view.devices());
+    std::size_t kinds = kMostKinds;
     for (const Queue::Head& head : view.queue().heads()) {
+      if (kinds-- == 0) {
+        break;
+      }
       auto devices = view.place(head.shape, {});
       if (devices && draw + rise_of(view.devices(), *devices) <= budget_) {
         return Proposal{head.first.job, std::move(*devices)};

@@ -14,8 +14,8 @@ std::unique_ptr<Policy> make_srsf();
 /// Two-dimensional least attained service (Tiresias): demoted by GPU time used.
 std::unique_ptr<Policy> make_las(Duration first, Duration second);
 
-/// Round robin: everybody runs for a slice in turn.
-std::unique_ptr<Policy> make_round_robin(Duration slice);
+/// Round robin: everybody runs for a slice in turn, beyond what going on costs.
+std::unique_ptr<Policy> make_round_robin(Duration slice, Duration cost);
 
 /// Backfills behind the first in order: EASY.
 std::unique_ptr<Policy> make_easy(const Order& order);

@@ -51,7 +51,7 @@ constexpr std::array kPolicies = {
     Entry{"energy", "as many as a power budget allows: energy:WATTS",
           [](Options options) { return make_energy(options.power_budget); }},
     Entry{"rr", "everybody runs for a slice in turn; preempts",
-          [](Options options) { return make_round_robin(options.slice); }},
+          [](Options options) { return make_round_robin(options.slice, options.preemption_cost); }},
 };
 
 struct Rule {

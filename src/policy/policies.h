@@ -26,6 +26,7 @@ struct PolicyOptions {
   PriorityOptions priority;
   std::uint64_t seed = 1;                       // lottery: of the draws
   Duration slice = std::chrono::minutes(10);    // rr: how long a turn is
+  Duration preemption_cost{};                   // rr: work to do again after each, not in the turn
   Duration half_life = std::chrono::hours(24);  // fair: after which use counts half
   double power_budget = std::numeric_limits<double>::infinity();  // energy: watts, for all devices
   Duration las_first = std::chrono::seconds(3250);   // las: GPU time until the first demotion

@@ -40,7 +40,11 @@ class Priority final : public Policy {
     Bytes claim;
     int left = kChoice;
     bool blocked = false;
+    std::size_t kinds = kMostKinds;
     for (const Queue::Head& head : view.queue().heads()) {
+      if (kinds-- == 0) {
+        break;
+      }
       const Bytes wanted = view.queue().needs(head.shape).memory;
       if (largest && (left == 0 || claim == Bytes{} || !equals(view, first, head, blocked))) {
         break;
@@ -90,7 +94,11 @@ class Priority final : public Policy {
 
   /// The first job in order that wants devices and does not fit now.
   static const Queue::Head* first_blocked(const View& view) {
+    std::size_t kinds = kMostKinds;
     for (const Queue::Head& head : view.queue().heads()) {
+      if (kinds-- == 0) {
+        break;
+      }
       if (view.queue().needs(head.shape).gpus > 0 && !view.place(head.shape, {})) {
         return &head;
       }

@@ -1,4 +1,6 @@
-// Round robin: every job runs for a slice, and then gives way to those that have waited longest.
+// Round robin: every job runs for a slice, and then gives way to those that have waited longest. A
+// job that goes on has first to do again what its preemption cost; its slice begins after that, or
+// jobs would undo each other's work for ever where the cost is above the slice.
 #include "policy/make.h"
 #include "policy/turns.h"
 
@@ -7,7 +9,7 @@ namespace {
 
 class RoundRobin final : public Turns {
  public:
-  explicit RoundRobin(Duration slice) : slice_(std::max(slice, Duration{1})) {}
+  RoundRobin(Duration slice, Duration cost) : slice_(std::max(slice, Duration{1})), cost_(cost) {}
 
   std::string_view name() const override { return "rr"; }
 
@@ -15,19 +17,24 @@ class RoundRobin final : public Turns {
   std::uint32_t level_of(const Job&, const Needs&) const override { return 0; }
 
   Time turn_ends(const Runner& runner) const override {
-    // Where nobody waited, it stayed for turns on end.
-    return add_saturating(runner.moved == kNever ? runner.since : runner.moved, slice_);
+    if (runner.moved != kNever) {
+      return add_saturating(runner.moved, slice_);  // nobody waited: it stayed for turns on end
+    }
+    const Time begin =
+        runner.done > Duration{} ? add_saturating(runner.since, cost_) : runner.since;
+    return add_saturating(begin, slice_);
   }
 
   void next_turn(Runner&) const override {}
 
   Duration slice_;
+  Duration cost_;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_round_robin(Duration slice) {
-  return std::make_unique<RoundRobin>(slice);
+std::unique_ptr<Policy> make_round_robin(Duration slice, Duration cost) {
+  return std::make_unique<RoundRobin>(slice, cost);
 }
 
 }  // namespace berth

@@ -71,7 +71,7 @@ void Run::loop() {
     }
     Duration timeout = kForever;
     if (const Time wake = scheduler_->wake_at(); wake != kNever) {
-      timeout = wake - at;
+      timeout = std::max(Duration{}, wake - at);
     }
     if (const Duration interval = observer_.interval(); interval != kForever) {
       if (at - last_redraw_ >= interval) {

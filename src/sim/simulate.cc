@@ -17,6 +17,8 @@ double undisturbed(std::size_t) { return 1; }
 namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
+/// Decisions in a row after which nobody has got anything done: it will go on like that.
+constexpr std::uint64_t kMostFruitless = 100'000;
 
 Scheduler::Config config_of(const SimOptions& options) {
   Scheduler::Config config;
@@ -65,7 +67,9 @@ class Simulation {
         return Failure(taken.error());
       }
       run_.events += run_.events == before ? 1 : 0;
-      decide();
+      if (!decide()) {
+        return gets_nowhere();
+      }
     }
     if (scheduler_.waiting() > 0) {
       const std::string why(scheduler_.refusal());
@@ -82,7 +86,8 @@ class Simulation {
  private:
   /// What is left to do of a job that runs, and how fast it gets done.
   struct Work {
-    Duration left{};  // at `since`, at speed 1
+    Duration left{};   // at `since`, at speed 1
+    Duration least{};  // that it has been
     Time since;
     float speed = 1;
     std::uint32_t turn = 0;  // tells ends that were called off from those that count
@@ -110,6 +115,18 @@ class Simulation {
       return std::pair(when, device) > std::pair(other.when, other.device);
     }
   };
+
+  Failure gets_nowhere() const {
+    return fail(
+        ErrorCode::Refused,
+        fmt::format("policy {} gets nowhere: in {} decisions on end no job has ended or got "
+                    "anything done{}",
+                    scheduler_.policy().name(), kMostFruitless,
+                    run_.preemptions == 0
+                        ? ""
+                        : ". Jobs lose more by a preemption than they do in a turn: choose a "
+                          "smaller --preemption-cost, or a longer --slice"));
+  }
 
   static JobId id_of(std::size_t job) { return JobId{job + 1}; }
   static std::uint32_t job_of(JobId id) { return static_cast<std::uint32_t>(id.value - 1); }
@@ -148,8 +165,9 @@ class Simulation {
     submit_.spec.owner = OwnerId{from.owner};
     submit_.spec.weight = from.weight;
     submit_.spec.begin = from.begin;
-    work_[job].left = from.duration;
+    work_[job].left = work_[job].least = from.duration;
     ++run_.events;
+    fruitless_ = 0;
     const Result<JobId> taken = scheduler_.apply(submit_, now_);
     return taken ? Result<void>{} : Failure(taken.error());
   }
@@ -194,6 +212,7 @@ class Simulation {
     while (!faults_.empty() && faults_.top().when <= now_) {
       const Fault fault = faults_.top();
       faults_.pop();
+      fruitless_ -= fruitless_ > 0 ? 1 : 0;  // no decision of the policy's
       scheduler_.apply(
           DeviceChanged{fault.device, fault.fails ? DeviceHealth::Lost : DeviceHealth::Ok});
       faults_.push({now_ + (fault.fails ? options_.faults.repair : time_to_failure()), fault.device,
@@ -223,8 +242,9 @@ class Simulation {
     leave_devices(job);
     Work& work = work_[job];
     run_.wasted_gpu_seconds += to_seconds(jobs_[job].duration - left_now(work)) * jobs_[job].gpus;
-    work.left = jobs_[job].duration;
+    work.left = work.least = jobs_[job].duration;
     ++work.turn;
+    fruitless_ = 0;  // another count ends this
     const std::vector<DeviceId> devices = *lease_of(job);
     scheduler_.apply(JobLost{id_of(job)}, now_);
     adjust_speeds(devices);
@@ -238,6 +258,7 @@ class Simulation {
       return;
     }
     ++run_.events;
+    fruitless_ = 0;
     leave_devices(end.job);
     run_.outcomes[end.job].ended = now_;
     run_.last_end = std::max(run_.last_end, now_);
@@ -247,9 +268,13 @@ class Simulation {
     adjust_speeds(devices);
   }
 
-  void decide() {
+  /// False when decisions get nowhere.
+  bool decide() {
     bool again = true;
     while (again) {
+      if (++fruitless_ > kMostFruitless) {
+        return false;
+      }
       again = false;
       for (const Action& action : scheduler_.step(now_)) {
         if (const auto* start = std::get_if<StartJob>(&action)) {
@@ -262,6 +287,7 @@ class Simulation {
         }
       }
     }
+    return true;
   }
 
   void begin(const StartJob& start) {
@@ -270,6 +296,7 @@ class Simulation {
     JobOutcome& outcome = run_.outcomes[job];
     if (outcome.started == kNever) {
       outcome.started = now_;
+      fruitless_ = 0;
     } else if (work.left != jobs_[job].duration) {
       work.left += options_.preemption_cost;
       run_.wasted_gpu_seconds += to_seconds(options_.preemption_cost) * jobs_[job].gpus;
@@ -298,6 +325,10 @@ class Simulation {
     leave_devices(job);
     Work& work = work_[job];
     work.left = left_now(work);
+    if (work.left < work.least) {
+      work.least = work.left;
+      fruitless_ = 0;
+    }
     ++work.turn;
     const std::vector<DeviceId> devices = *lease_of(job);
     scheduler_.apply(JobPreempted{id_of(job)}, now_);
@@ -395,6 +426,7 @@ class Simulation {
   std::priority_queue<Fault, std::vector<Fault>, std::greater<>> faults_;
   Random random_;
   std::size_t arrived_ = 0;
+  std::uint64_t fruitless_ = 0;  // decisions since a job arrived, ended or got something done
   Submit submit_;
   Time now_{};
   double power_ = 0;

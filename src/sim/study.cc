@@ -22,6 +22,7 @@ Result<SimRun> run_one(const Contender& contender, const Trial& trial, const Mac
   }
   PolicyOptions policy_options = options.policy;
   policy_options.seed = trial.seed;
+  policy_options.preemption_cost = options.sim.preemption_cost;
   Result<std::unique_ptr<Policy>> policy = make_policy(name, policy_options);
   if (!policy) {
     return Failure(policy.error());

@@ -226,6 +226,23 @@ void fields(Coder& code, typename Coder::template Of<ForgetInputs>& change) {
   each(code, change.before);
 }
 
+template <class Coder>
+void fields(Coder& code, typename Coder::template Of<StageJobs>& change) {
+  each(code, change.first, change.count);
+}
+template <class Coder>
+void fields(Coder& code, typename Coder::template Of<CompleteStaged>& change) {
+  each(code, change.first);
+}
+template <class Coder>
+void fields(Coder& code, typename Coder::template Of<ShowStaged>& change) {
+  each(code, change.first, change.count, change.held);
+}
+template <class Coder>
+void fields(Coder& code, typename Coder::template Of<DropStaged>& change) {
+  each(code, change.first, change.count);
+}
+
 /// The place of a kind of change in the variant is its number on disk.
 template <std::size_t I = 0>
 std::optional<Change> read(std::uint64_t kind, In& code) {

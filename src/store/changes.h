@@ -84,9 +84,30 @@ struct AppendInput {
 struct ForgetInputs {
   std::uint64_t before = 0;
 };
+/// Keeps numbers for jobs that nobody sees yet; see staged.h.
+struct StageJobs {
+  JobId first;
+  std::uint64_t count = 0;
+};
+/// All of those are there.
+struct CompleteStaged {
+  JobId first;
+};
+/// The first of those that are staged from `first` on are jobs like others from here on.
+struct ShowStaged {
+  JobId first;
+  std::uint64_t count = 0;
+  std::uint64_t held = 0;  // of them; the others are queued
+};
+/// The first of those are gone.
+struct DropStaged {
+  JobId first;
+  std::uint64_t count = 0;
+};
 
 using Change = std::variant<InsertJobs, RememberToken, SetWaiting, Amend, SetSetting, BeginAttempt,
                             StartAttempt, SetStopping, EndAttempt, EndJob, ForgetJobs, AppendInput,
-                            ForgetInputs, SetClaim, SetWeight>;
+                            ForgetInputs, SetClaim, SetWeight, StageJobs, CompleteStaged,
+                            ShowStaged, DropStaged>;
 
 }  // namespace berth

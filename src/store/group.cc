@@ -6,6 +6,23 @@
 namespace berth {
 namespace {
 
+/// A commit of the database writes all that has changed since the last: no more than takes some
+/// tens of milliseconds.
+constexpr std::size_t kMostRows = 10'000;
+
+std::size_t rows_of(const Change& change) {
+  if (const auto* insert = std::get_if<InsertJobs>(&change)) {
+    return insert->count;
+  }
+  if (const auto* forget = std::get_if<ForgetJobs>(&change)) {
+    return forget->jobs.size();
+  }
+  if (const auto* drop = std::get_if<DropStaged>(&change)) {
+    return drop->count;
+  }
+  return 1;
+}
+
 bool blames_change(const Error& error) {
   return error.code == ErrorCode::NotFound || error.code == ErrorCode::Refused;
 }
@@ -22,6 +39,7 @@ Result<void> Group::add(Change change) {
       abandon();
     }
   }
+  rows_ += rows_of(change);
   changes_.push_back(std::move(change));
   return {};
 }
@@ -55,7 +73,8 @@ Result<void> Group::commit() {
       return applied;
     }
   }
-  const std::optional<std::string> entry = encode_changes(changes_, logged_, log_.room());
+  const std::optional<std::string> entry =
+      rows_ > kMostRows ? std::nullopt : encode_changes(changes_, logged_, log_.room());
   if (!entry) {
     return settle();
   }
@@ -78,6 +97,7 @@ Result<void> Group::settle() {
   committed_ = writer_.counters();
   changes_.clear();
   logged_ = 0;
+  rows_ = 0;
   log_.clear();
   transaction_.reset();
   return {};

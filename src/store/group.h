@@ -52,6 +52,7 @@ class Group {
   std::uint64_t logged_number_;  // of the newest entry of the log
   std::deque<Change> changes_;
   std::size_t logged_ = 0;                  // that many of them are in the log
+  std::size_t rows_ = 0;                    // that they change, about
   std::optional<Transaction> transaction_;  // absent: the changes are not applied at present
 };
 

@@ -39,9 +39,8 @@ std::vector<IdRange> tidy(std::vector<IdRange> ranges) {
 }
 
 bool contains(const std::vector<IdRange>& ranges, JobId id) {
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), id,
-                                      [](JobId a, const IdRange& b) { return a < b.first; });
-  return after != ranges.begin() && id <= std::prev(after)->last;
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const IdRange& range) { return range.first <= id && id <= range.last; });
 }
 
 std::string phase_list(const std::vector<JobPhase>& phases) {
@@ -248,6 +247,24 @@ ScannedJob read_scanned(const Statement& row, bool commands) {
 
 }  // namespace
 
+/// The numbers to look at, in the order of the list.
+std::vector<IdRange> Reader::ranges_for(const JobQuery& query) const {
+  const bool numbers_alone = query.filter.or_named.empty();
+  std::vector<IdRange> ranges =
+      without_staged(tidy(numbers_alone ? query.filter.ids : std::vector<IdRange>{}), *staging_);
+  if (query.numbers) {
+    for (IdRange& range : ranges) {
+      range.first = std::max(range.first, query.numbers->first);
+      range.last = std::min(range.last, query.numbers->last);
+    }
+    std::erase_if(ranges, [](const IdRange& range) { return range.last < range.first; });
+  }
+  if (query.descending) {
+    std::reverse(ranges.begin(), ranges.end());
+  }
+  return ranges;
+}
+
 Result<void> Reader::scan(const ScanQuery& wanted, const VisitScanned& visit) {
   JobQuery query;
   query.filter = wanted.filter;
@@ -269,18 +286,13 @@ Result<void> Reader::scan(const ScanQuery& wanted, const VisitScanned& visit) {
   if (!rows) {
     return Failure(rows.error());
   }
-  const bool numbers_alone = query.filter.or_named.empty();
-  std::vector<IdRange> ranges = tidy(numbers_alone ? query.filter.ids : std::vector<IdRange>{});
-  if (wanted.descending) {
-    std::reverse(ranges.begin(), ranges.end());
+  query.numbers = wanted.numbers;
+  std::optional<TimeLimit> limit;
+  if (wanted.patience != kForever) {
+    limit.emplace(*database_, wanted.patience);
   }
-  for (const IdRange& range : ranges) {
-    const JobId first = std::max(range.first, wanted.numbers.first);
-    const JobId last = std::min(range.last, wanted.numbers.last);
-    if (last < first) {
-      continue;
-    }
-    rows->start(first.value, last.value);
+  for (const IdRange& range : ranges_for(query)) {
+    rows->start(range.first.value, range.last.value);
     bind_names(*rows, query.filter);
     for (;;) {
       const Result<bool> row = rows->step();
@@ -306,8 +318,7 @@ Result<JobPage> Reader::list(const JobQuery& query) {
   if (!conditions) {
     return Failure(conditions.error());
   }
-  const bool numbers_alone = query.filter.or_named.empty();
-  std::vector<IdRange> ranges = tidy(numbers_alone ? query.filter.ids : std::vector<IdRange>{});
+  const std::vector<IdRange> ranges = ranges_for(query);
   if (conditions->impossible || ranges.empty() || query.limit == 0) {
     return page;
   }
@@ -316,9 +327,9 @@ Result<JobPage> Reader::list(const JobQuery& query) {
     return Failure(ids.error());
   }
   const bool by_end = query.order == JobOrder::ByEnd;
-  const std::vector<IdRange> wanted = ranges;
-  if (query.descending) {
-    std::reverse(ranges.begin(), ranges.end());
+  std::optional<TimeLimit> limit;
+  if (query.patience != kForever) {
+    limit.emplace(*database_, query.patience);
   }
   for (const IdRange& range : ranges) {
     std::int64_t low = static_cast<std::int64_t>(range.first.value);
@@ -346,7 +357,7 @@ Result<JobPage> Reader::list(const JobQuery& query) {
         break;
       }
       const JobId id{static_cast<std::uint64_t>(ids->integer(0))};
-      if (by_end && !contains(wanted, id)) {
+      if (by_end && !contains(ranges, id)) {
         continue;
       }
       const JobCursor here{id, Time(Duration(ids->integer(1)))};
@@ -368,35 +379,46 @@ Result<JobPage> Reader::list(const JobQuery& query) {
 }
 
 Result<Forgotten> Reader::find_forgettable(const ForgetQuery& query) {
-  std::string states = fmt::format("+state >= {}", static_cast<int>(JobPhase::Succeeded));
-  if (!query.phases.empty()) {
-    states += fmt::format(" AND +state IN ({})", phase_list(query.phases));
-  }
-  Result<Statement> ids = database_->prepare(fmt::format(
-      "SELECT id, user FROM jobs WHERE ended IS NOT NULL AND ended < ?1 AND {} ORDER BY ended, id "
-      "LIMIT ?2",
-      states));
-  if (!ids) {
-    return Failure(ids.error());
+  Result<Statement> rows = database_->prepare(
+      "SELECT id, ended, state, user FROM jobs WHERE ended IS NOT NULL AND ended < ?1 AND ended >= ?2 "
+      "AND "
+      "(ended > ?2 OR id > ?3) ORDER BY ended, id LIMIT ?4");
+  if (!rows) {
+    return Failure(rows.error());
   }
   Forgotten forgotten;
-  ids->start(query.ended_before.time_since_epoch().count(), query.limit);
-  for (;;) {
-    const Result<bool> row = ids->step();
+  JobCursor at = query.after.value_or(JobCursor{JobId{}, Time::min()});
+  rows->start(query.ended_before.time_since_epoch().count(), at.ended.time_since_epoch().count(),
+              at.id.value, query.limit);
+  for (std::size_t looked = 0;; ++looked) {
+    const Result<bool> row = rows->step();
     if (!row) {
       return Failure(row.error());
     }
     if (!*row) {
+      if (looked == query.limit) {
+        forgotten.next = at;
+      }
       return forgotten;
     }
-    const JobId id{static_cast<std::uint64_t>(ids->integer(0))};
-    forgotten.jobs.push_back(id);
-    const Result<std::vector<StoredAttempt>> all = attempts(id);
+    at = {JobId{static_cast<std::uint64_t>(rows->integer(0))}, Time(Duration(rows->integer(1)))};
+    if (!valid_phase(rows->integer(2))) {
+      return damaged_job(rows->integer(0));
+    }
+    const auto phase = static_cast<JobPhase>(rows->integer(2));
+    const bool chosen = query.phases.empty() || std::find(query.phases.begin(), query.phases.end(),
+                                                          phase) != query.phases.end();
+    if (is_live(phase) || !chosen) {
+      continue;
+    }
+    forgotten.jobs.push_back(at.id);
+    const Result<std::vector<StoredAttempt>> all =
+        attempts(at.id, std::numeric_limits<std::size_t>::max());
     if (!all) {
       return Failure(all.error());
     }
     for (const StoredAttempt& attempt : *all) {
-      forgotten.attempts.push_back({id, attempt.attempt, static_cast<uid_t>(ids->integer(1))});
+      forgotten.attempts.push_back({at.id, attempt.attempt, static_cast<uid_t>(rows->integer(3))});
     }
   }
 }

@@ -52,6 +52,9 @@ struct JobQuery {
   bool descending = false;         // the newest first
   std::optional<JobCursor> after;  // absent: from the start
   std::size_t limit = 100;
+  std::optional<IdRange> numbers;  // ById: looks at no others, matching or not
+  /// Whoever asks has others to serve: what takes longer ends with an error of the kind Timeout.
+  Duration patience = kForever;
 };
 
 struct JobPage {
@@ -81,6 +84,7 @@ struct ScanQuery {
   IdRange numbers;
   bool descending = false;
   bool commands = false;
+  Duration patience = kForever;  // as in JobQuery; what was visited until then was visited
 };
 
 /// Where a walk over ended attempts, the newest end first, has come to.
@@ -113,7 +117,8 @@ struct LabelCursor {
 struct ForgetQuery {
   Time ended_before = kNever;
   std::vector<JobPhase> phases;  // empty: every way to end
-  std::size_t limit = 1000;      // at once, the oldest first, so that nobody waits long
+  std::size_t limit = 1000;      // that are looked at, the oldest first, so that nobody waits long
+  std::optional<JobCursor> after = {};  // absent: from the oldest on
 };
 
 struct ForgottenAttempt {
@@ -126,6 +131,7 @@ struct ForgottenAttempt {
 struct Forgotten {
   std::vector<JobId> jobs;
   std::vector<ForgottenAttempt> attempts;  // of them; the caller removes their files
+  std::optional<JobCursor> next;           // absent: that was all
 };
 
 }  // namespace berth

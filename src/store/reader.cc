@@ -3,24 +3,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "store/fields.h"
 #include "store/prepare.h"
 #include "store/rows.h"
 
 namespace berth {
-Result<Reader> Reader::make(Database& database, Interner& interner) {
-  Reader reader(database, interner);
+namespace {
+
+constexpr std::string_view kAttempts =
+    "SELECT attempt, devices, begun, started, pid, stdout, stderr, outcome, ended, reason, code, "
+    "signal, peak, gpu_time, energy, message, peaks FROM attempts WHERE job = ?1 ";
+
+Failure no_such_job(JobId id) {
+  return fail(ErrorCode::NotFound, fmt::format("there is no job {}", id.value));
+}
+
+}  // namespace
+
+Result<Reader> Reader::make(Database& database, Interner& interner, const Staging& staging) {
+  Reader reader(database, interner, staging);
   const std::string job = fmt::format(
       "SELECT {}, ended, reason, code, signal, peak, gpu_time, energy, message, user, project, "
       "sweep, name, array_index, command, directory, environment, rest "
       "FROM jobs JOIN details ON job = id WHERE id = ?1",
       kSpecColumns);
+  const std::string newest = fmt::format("{} ORDER BY attempt DESC LIMIT ?2", kAttempts);
+  const std::string one = fmt::format("{} AND attempt = ?2", kAttempts);
   const Result<void> prepared = prepare_all(
       database,
       {{reader.job_, job},
-       {reader.attempts_,
-        "SELECT attempt, devices, begun, started, pid, stdout, stderr, outcome, ended, reason, "
-        "code, signal, peak, gpu_time, energy, message, peaks FROM attempts WHERE job = ?1"},
+       {reader.phase_, "SELECT state FROM jobs WHERE id = ?1"},
+       {reader.attempts_, newest},
+       {reader.attempt_, one},
        {reader.setting_, "SELECT value FROM settings WHERE name = ?1"},
        {reader.token_, "SELECT first, count FROM tokens WHERE token = ?1 AND user = ?2"},
        {reader.journal_,
@@ -38,14 +54,35 @@ Result<std::string> Reader::shared(const Statement& row, int column) {
   return row.null(column) ? Result<std::string>("") : interner_->content(row.integer(column));
 }
 
+Result<JobPhase> Reader::phase(JobId id) {
+  phase_.start(id.value);
+  const Result<bool> row = phase_.step();
+  if (!row) {
+    return Failure(row.error());
+  }
+  if (!*row || is_staged(*staging_, id)) {
+    phase_.reset();
+    return no_such_job(id);
+  }
+  const std::int64_t phase = phase_.integer(0);
+  phase_.reset();
+  if (!valid_phase(phase)) {
+    return damaged_job(static_cast<std::int64_t>(id.value));
+  }
+  return static_cast<JobPhase>(phase);
+}
+
 Result<JobRecord> Reader::job(JobId id, bool with_environment) {
+  if (is_staged(*staging_, id)) {
+    return no_such_job(id);
+  }
   job_.start(id.value);
   const Result<bool> row = job_.step();
   if (!row) {
     return Failure(row.error());
   }
   if (!*row) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no job {}", id.value));
+    return no_such_job(id);
   }
   JobRecord record;
   JobDescription& description = record.description;
@@ -95,9 +132,9 @@ Result<JobRecord> Reader::job(JobId id, bool with_environment) {
   return record;
 }
 
-Result<std::vector<StoredAttempt>> Reader::attempts(JobId job) {
+Result<std::vector<StoredAttempt>> Reader::attempts(JobId job, std::size_t newest) {
   std::vector<StoredAttempt> all;
-  attempts_.start(job.value);
+  attempts_.start(job.value, static_cast<std::int64_t>(std::min<std::size_t>(newest, INT64_MAX)));
   for (;;) {
     const Result<bool> row = attempts_.step();
     if (!row) {
@@ -105,34 +142,53 @@ Result<std::vector<StoredAttempt>> Reader::attempts(JobId job) {
     }
     if (!*row) {
       attempts_.reset();
+      std::reverse(all.begin(), all.end());
       return all;
     }
-    Result<StoredAttempt> attempt = read_attempt();
+    Result<StoredAttempt> attempt = read_attempt(attempts_, job);
     if (!attempt) {
       attempts_.reset();
-      return damaged_job(static_cast<std::int64_t>(job.value));
+      return Failure(attempt.error());
     }
-    attempt->job = job;
     all.push_back(std::move(*attempt));
   }
 }
 
-Result<StoredAttempt> Reader::read_attempt() const {
-  StoredAttempt attempt;
-  std::optional<std::vector<std::string>> devices = decode_list(attempts_.bytes(1));
-  if (!devices) {
-    return fail(ErrorCode::Io, "the record of an attempt is damaged");
+Result<std::optional<StoredAttempt>> Reader::attempt(JobId job, std::uint16_t number) {
+  attempt_.start(job.value, number);
+  const Result<bool> row = attempt_.step();
+  if (!row) {
+    return Failure(row.error());
   }
-  attempt.attempt = static_cast<std::uint16_t>(attempts_.integer(0));
+  if (!*row) {
+    attempt_.reset();
+    return std::optional<StoredAttempt>();
+  }
+  Result<StoredAttempt> found = read_attempt(attempt_, job);
+  attempt_.reset();
+  if (!found) {
+    return Failure(found.error());
+  }
+  return std::optional(std::move(*found));
+}
+
+Result<StoredAttempt> Reader::read_attempt(const Statement& row, JobId job) {
+  StoredAttempt attempt;
+  std::optional<std::vector<std::string>> devices = decode_list(row.bytes(1));
+  if (!devices) {
+    return damaged_job(static_cast<std::int64_t>(job.value));
+  }
+  attempt.job = job;
+  attempt.attempt = static_cast<std::uint16_t>(row.integer(0));
   attempt.devices = std::move(*devices);
-  attempt.begun = Time(Duration(attempts_.integer(2)));
-  attempt.started = time_or(attempts_, 3, kNever);
-  attempt.pid = static_cast<pid_t>(attempts_.integer(4));
-  attempt.stdout_path = attempts_.bytes(5);
-  attempt.stderr_path = attempts_.bytes(6);
-  if (!attempts_.null(7)) {
-    attempt.ending = read_ending(attempts_, 8, static_cast<Outcome>(attempts_.integer(7)));
-    attempt.ending->peaks = decode_sizes(attempts_.bytes(16)).value_or(std::vector<Bytes>());
+  attempt.begun = Time(Duration(row.integer(2)));
+  attempt.started = time_or(row, 3, kNever);
+  attempt.pid = static_cast<pid_t>(row.integer(4));
+  attempt.stdout_path = row.bytes(5);
+  attempt.stderr_path = row.bytes(6);
+  if (!row.null(7)) {
+    attempt.ending = read_ending(row, 8, static_cast<Outcome>(row.integer(7)));
+    attempt.ending->peaks = decode_sizes(row.bytes(16)).value_or(std::vector<Bytes>());
   }
   return attempt;
 }

@@ -10,15 +10,19 @@
 #include "store/journal.h"
 #include "store/query.h"
 #include "store/sqlite.h"
+#include "store/staged.h"
 
 namespace berth {
 
 class Reader {
  public:
-  static Result<Reader> make(Database& database, Interner& interner);
+  /// `staging`: whom nobody is to see, as it is at each call.
+  static Result<Reader> make(Database& database, Interner& interner, const Staging& staging);
 
   Result<JobRecord> job(JobId id, bool with_environment);
-  Result<std::vector<StoredAttempt>> attempts(JobId job);
+  Result<JobPhase> phase(JobId id);
+  Result<std::vector<StoredAttempt>> attempts(JobId job, std::size_t newest);
+  Result<std::optional<StoredAttempt>> attempt(JobId job, std::uint16_t number);
   Result<std::optional<Submission>> find_token(uid_t user, std::string_view token);
   Result<std::optional<std::string>> setting(std::string_view name);
   Result<std::vector<JournalEntry>> journal(std::uint64_t from, std::size_t limit);
@@ -42,18 +46,23 @@ class Reader {
   Result<Forgotten> find_forgettable(const ForgetQuery& query);
 
  private:
-  Reader(Database& database, Interner& interner) : database_(&database), interner_(&interner) {}
+  Reader(Database& database, Interner& interner, const Staging& staging)
+      : database_(&database), interner_(&interner), staging_(&staging) {}
 
   Result<void> prepare_walks();
   Result<EndedAttempt> ended_attempt(JobId job, std::uint16_t attempt);
   Result<std::string> shared(const Statement& row, int column);
-  Result<StoredAttempt> read_attempt() const;
+  static Result<StoredAttempt> read_attempt(const Statement& row, JobId job);
+  std::vector<IdRange> ranges_for(const JobQuery& query) const;
   Result<std::vector<std::string>> present_devices(const LiveJob& job);
 
   Database* database_;
   Interner* interner_;
+  const Staging* staging_;
   Statement job_;
+  Statement phase_;
   Statement attempts_;
+  Statement attempt_;
   Statement setting_;
   Statement token_;
   Statement journal_;

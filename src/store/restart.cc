@@ -30,7 +30,7 @@ Result<std::vector<std::string>> Reader::present_devices(const LiveJob& job) {
   if (job.phase != JobPhase::Starting && job.phase != JobPhase::Running) {
     return std::vector<std::string>();
   }
-  Result<std::vector<StoredAttempt>> all = attempts(job.id);
+  Result<std::vector<StoredAttempt>> all = attempts(job.id, 1);
   if (!all) {
     return Failure(all.error());
   }
@@ -59,6 +59,9 @@ Result<void> Reader::for_each_live(bool few, const std::function<void(const Live
     }
     if (!*row) {
       return {};
+    }
+    if (is_staged(*staging_, JobId{static_cast<std::uint64_t>(rows->integer(SpecColumn::Id))})) {
+      continue;
     }
     const std::int64_t needs_id = rows->integer(SpecColumn::NeedsId);
     auto needs = kinds.find(needs_id);

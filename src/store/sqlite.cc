@@ -20,6 +20,8 @@ ErrorCode kind_of(int code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return ErrorCode::Unavailable;
+    case SQLITE_INTERRUPT:
+      return ErrorCode::Timeout;
     default:
       return ErrorCode::Io;
   }
@@ -93,6 +95,22 @@ std::string_view Statement::bytes(int column) const {
   const int size = sqlite3_column_bytes(handle_.get(), column);
   return {static_cast<const char*>(data), data != nullptr ? static_cast<std::size_t>(size) : 0};
 }
+
+// --- TimeLimit
+
+TimeLimit::TimeLimit(Database& database, Duration at_most)
+    : database_(database), until_(std::chrono::steady_clock::now() + at_most) {
+  constexpr int kSteps = 1000;  // of SQLite's machine, some tens of microseconds
+  sqlite3_progress_handler(
+      database_.handle_.get(), kSteps,
+      [](void* until) {
+        const auto end = *static_cast<const std::chrono::steady_clock::time_point*>(until);
+        return std::chrono::steady_clock::now() >= end ? 1 : 0;
+      },
+      &until_);
+}
+
+TimeLimit::~TimeLimit() { sqlite3_progress_handler(database_.handle_.get(), 0, nullptr, nullptr); }
 
 // --- Database
 

@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace berth {
 
@@ -109,7 +111,22 @@ class Database {
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
+  friend class TimeLimit;
   std::unique_ptr<sqlite3, Close> handle_;
+};
+
+/// While it lives, a statement that reads ends with an error of the kind Timeout when the time is
+/// over. One at a time; not for statements that write, which would undo more than themselves.
+class TimeLimit {
+ public:
+  TimeLimit(Database& database, Duration at_most);
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+  ~TimeLimit();
+
+ private:
+  Database& database_;
+  std::chrono::steady_clock::time_point until_;
 };
 
 /// A unit of change that is undone unless commit() succeeds.

@@ -45,7 +45,8 @@ Result<std::unique_ptr<Store::Parts>> Store::Parts::open(const std::string& path
     return damaged(writer.error());
   }
   parts->writer.emplace(std::move(*writer));
-  Result<Reader> reader = Reader::make(parts->database, parts->writer->interner());
+  Result<Reader> reader =
+      Reader::make(parts->database, parts->writer->interner(), parts->writer->counters().staging);
   if (!reader) {
     return damaged(reader.error());
   }
@@ -78,7 +79,31 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   if (!parts) {
     return Failure(parts.error());
   }
+  if (const Result<void> shown = show_complete(**parts); !shown) {
+    return Failure(shown.error());
+  }
   return std::unique_ptr<Store>(new Store(path, std::move(*parts)));
+}
+
+/// What was promised to be jobs, but for the showing.
+Result<void> Store::show_complete(Parts& parts) {
+  const Staging staging = parts.writer->counters().staging;
+  for (const StagedJobs& staged : staging) {
+    if (!staged.complete) {
+      continue;
+    }
+    const Result<std::int64_t> held = parts.database.number(fmt::format(
+        "SELECT count(*) FROM jobs WHERE id BETWEEN {} AND {} AND state = {}", staged.first.value,
+        staged.first.value + staged.count - 1, static_cast<int>(JobPhase::Held)));
+    if (!held) {
+      return Failure(held.error());
+    }
+    const ShowStaged show{staged.first, staged.count, static_cast<std::uint64_t>(*held)};
+    if (Result<void> shown = parts.group->add(show); !shown) {
+      return shown;
+    }
+  }
+  return {};
 }
 
 // --- groups
@@ -195,6 +220,24 @@ Result<void> Store::check(const JobDescription& description, const Environment& 
   return check_texts(description, environment->size());
 }
 
+Result<void> Store::stage(JobId first, std::uint64_t count) {
+  return parts_->group->add(StageJobs{first, count});
+}
+
+Result<void> Store::complete_staged(JobId first) {
+  return parts_->group->add(CompleteStaged{first});
+}
+
+Result<void> Store::show_staged(JobId first, std::uint64_t count, std::uint64_t held) {
+  return parts_->group->add(ShowStaged{first, count, held});
+}
+
+Result<void> Store::drop_staged(JobId first, std::uint64_t count) {
+  return parts_->group->add(DropStaged{first, count});
+}
+
+const Staging& Store::staging() const { return parts_->writer->counters().staging; }
+
 Result<void> Store::remember_token(uid_t user, std::string token, Submission submission) {
   return parts_->group->add(RememberToken{user, std::move(token), submission});
 }
@@ -274,6 +317,10 @@ Result<void> Store::for_each_live(const std::function<void(const LiveJob&)>& vis
 }
 
 Result<JobRecord> Store::job(JobId id) { return parts_->reader->job(id, true); }
+Result<JobRecord> Store::job_without_environment(JobId id) {
+  return parts_->reader->job(id, false);
+}
+Result<JobPhase> Store::phase(JobId id) { return parts_->reader->phase(id); }
 Result<JobPage> Store::list(const JobQuery& query) { return parts_->reader->list(query); }
 Result<void> Store::scan(const ScanQuery& query,
                          const std::function<void(const ScannedJob&)>& visit) {
@@ -308,8 +355,11 @@ Result<std::optional<std::string>> Store::setting(std::string_view name) {
   return parts_->reader->setting(name);
 }
 const PhaseCounts& Store::counts() const { return parts_->writer->counters().by_phase; }
-Result<std::vector<StoredAttempt>> Store::attempts(JobId job) {
-  return parts_->reader->attempts(job);
+Result<std::vector<StoredAttempt>> Store::attempts(JobId job, std::size_t newest) {
+  return parts_->reader->attempts(job, newest);
+}
+Result<std::optional<StoredAttempt>> Store::attempt(JobId job, std::uint16_t number) {
+  return parts_->reader->attempt(job, number);
 }
 
 std::uint64_t Store::next_entry() const { return parts_->writer->counters().next_entry; }

@@ -13,6 +13,7 @@
 // store lives; one process must not open it twice.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "store/journal.h"
 #include "store/query.h"
 #include "store/records.h"
+#include "store/staged.h"
 
 namespace berth {
 
@@ -76,6 +78,19 @@ class Store {
   /// Whether insert() and amend() would refuse such a job: to be asked before anybody acts on it.
   static Result<void> check(const JobDescription& description, const Environment& environment);
 
+  /// Very many jobs, little by little (see staged.h): keeps `count` numbers from `first` on, which
+  /// must not be below next_id(), for jobs that insert() then brings and nobody sees. When all are
+  /// there they are complete, and only then can they be shown; both or either may be found after a
+  /// restart, see staging().
+  Result<void> stage(JobId first, std::uint64_t count);
+  Result<void> complete_staged(JobId first);
+  /// The first `count` of those that are staged from `first` on; `held` of them are held.
+  Result<void> show_staged(JobId first, std::uint64_t count, std::uint64_t held);
+  /// As many of them as if they had never been.
+  Result<void> drop_staged(JobId first, std::uint64_t count);
+  /// What is staged now. After open() nothing of it is complete: that is shown already.
+  const Staging& staging() const;
+
   /// The jobs of a submission can be found again by its token, until the first is forgotten.
   Result<void> remember_token(uid_t user, std::string token, Submission submission);
   Result<std::optional<Submission>> find_token(uid_t user, std::string_view token);
@@ -108,6 +123,9 @@ class Store {
   /// Every job that has not ended, by id. The store must not be used from within `visit`.
   Result<void> for_each_live(const std::function<void(const LiveJob&)>& visit);
   Result<JobRecord> job(JobId id);
+  /// As a list has it: its environment may be long.
+  Result<JobRecord> job_without_environment(JobId id);
+  Result<JobPhase> phase(JobId id);
   Result<JobPage> list(const JobQuery& query);
   const PhaseCounts& counts() const;
 
@@ -128,7 +146,9 @@ class Store {
   /// What such a number of a walk stands for.
   Result<std::string> shared_text(std::int64_t id);
   Result<std::pair<std::string, std::string>> label_text(std::int64_t label);
-  Result<std::vector<StoredAttempt>> attempts(JobId job);
+  /// The newest of them, in order.
+  Result<std::vector<StoredAttempt>> attempts(JobId job, std::size_t newest = SIZE_MAX);
+  Result<std::optional<StoredAttempt>> attempt(JobId job, std::uint16_t number);
 
   // --- settings: what the daemon was told and must still know after a restart
 
@@ -147,6 +167,7 @@ class Store {
 
  private:
   struct Parts;
+  static Result<void> show_complete(Parts& parts);
   Store(std::string path, std::unique_ptr<Parts> parts);
 
   Result<void> keep_files();

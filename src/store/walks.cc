@@ -120,7 +120,9 @@ Result<bool> Reader::walk_labels(LabelCursor& at, std::size_t most,
     }
     at.label = labels_.integer(0);
     at.job = JobId{static_cast<std::uint64_t>(labels_.integer(1))};
-    visit(at.label);
+    if (!is_staged(*staging_, at.job)) {
+      visit(at.label);
+    }
   }
 }
 

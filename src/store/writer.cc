@@ -96,7 +96,9 @@ Result<void> Writer::prepare_statements() {
        {delete_token_, "DELETE FROM tokens WHERE first = ?1"},
        {append_input_, "INSERT INTO journal(entry, time, input) VALUES(?1, ?2, ?3)"},
        {forget_inputs_, "DELETE FROM journal WHERE entry < ?1"},
-       {set_counter_, "INSERT OR REPLACE INTO counters(name, value) VALUES(?1, ?2)"}});
+       {set_counter_, "INSERT OR REPLACE INTO counters(name, value) VALUES(?1, ?2)"},
+       {set_staged_, "INSERT OR REPLACE INTO staged(first, count, complete) VALUES(?1, ?2, ?3)"},
+       {delete_staged_, "DELETE FROM staged WHERE first = ?1"}});
 }
 
 // --- counters
@@ -129,7 +131,10 @@ Result<void> Writer::load_counters() {
   if (Result<void> done = load(kNextEntry, counters_.next_entry); !done) {
     return done;
   }
-  return load(kRedone, counters_.redone);
+  if (Result<void> done = load(kRedone, counters_.redone); !done) {
+    return done;
+  }
+  return load_staging();
 }
 
 Result<void> Writer::flush(const Counters& committed, std::uint64_t redone) {

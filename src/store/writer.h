@@ -6,6 +6,7 @@
 #include "store/changes.h"
 #include "store/interner.h"
 #include "store/sqlite.h"
+#include "store/staged.h"
 
 namespace berth {
 
@@ -15,6 +16,7 @@ struct Counters {
   std::uint64_t next_id = 1;
   std::uint64_t next_entry = 1;  // of the journal
   std::uint64_t redone = 0;      // the newest entry of the redo log that is in the tables
+  Staging staging;
 };
 
 /// Whether a job with so many bytes of environment can be stored at all.
@@ -57,10 +59,17 @@ class Writer {
   Result<void> write(const ForgetJobs& change);
   Result<void> write(const AppendInput& change);
   Result<void> write(const ForgetInputs& change);
+  Result<void> write(const StageJobs& change);
+  Result<void> write(const CompleteStaged& change);
+  Result<void> write(const ShowStaged& change);
+  Result<void> write(const DropStaged& change);
 
   Result<JobPhase> phase(JobId job);
   void count_move(JobPhase from, JobPhase to);
-  Result<void> forget(JobId job);
+  Result<void> forget(JobId job, bool counted);
+  Result<void> load_staging();
+  Result<Staging::iterator> find_staged(JobId first, std::uint64_t count);
+  Result<void> shrink(Staging::iterator staged, std::uint64_t count);
   /// An error when the last statement found no row to change.
   Result<void> must_have_changed(JobId job, std::string_view what) const;
 
@@ -97,6 +106,8 @@ class Writer {
   Statement append_input_;
   Statement forget_inputs_;
   Statement set_counter_;
+  Statement set_staged_;
+  Statement delete_staged_;
 };
 
 }  // namespace berth

@@ -67,7 +67,8 @@ Result<void> check_texts(const JobDescription& job, std::size_t environment) {
 Result<void> Writer::write(const InsertJobs& change) {
   const JobDescription& description = *change.description;
   const JobSpec& spec = description.spec;
-  if (change.first.value < counters_.next_id) {
+  const bool staged = is_staged(counters_.staging, change.first);
+  if (change.first.value < counters_.next_id && !staged) {
     return fail(ErrorCode::Refused, fmt::format("job {} exists already", change.first.value));
   }
   if (Result<void> checked = check_texts(description, change.environment->size()); !checked) {
@@ -134,8 +135,10 @@ Result<void> Writer::write(const InsertJobs& change) {
       }
     }
   }
-  counters_.by_phase[static_cast<std::size_t>(phase)] += change.count;
-  counters_.next_id = change.first.value + change.count;
+  if (!staged) {
+    counters_.by_phase[static_cast<std::size_t>(phase)] += change.count;
+    counters_.next_id = change.first.value + change.count;
+  }
   return {};
 }
 
@@ -172,14 +175,14 @@ Result<void> Writer::write(const SetSetting& change) {
 
 Result<void> Writer::write(const ForgetJobs& change) {
   for (const JobId job : change.jobs) {
-    if (Result<void> done = forget(job); !done) {
+    if (Result<void> done = forget(job, true); !done) {
       return done;
     }
   }
   return {};
 }
 
-Result<void> Writer::forget(JobId job) {
+Result<void> Writer::forget(JobId job, bool counted) {
   read_shared_.start(job.value);
   const Result<bool> row = read_shared_.step();
   if (!row) {
@@ -188,7 +191,7 @@ Result<void> Writer::forget(JobId job) {
   if (!*row) {
     return {};
   }
-  --counters_.by_phase[static_cast<std::size_t>(read_shared_.integer(0))];
+  counters_.by_phase[static_cast<std::size_t>(read_shared_.integer(0))] -= counted ? 1 : 0;
   for (int column = 1; column <= 5; ++column) {
     if (!read_shared_.null(column)) {
       interner_.drop(read_shared_.integer(column));

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "core/forecast.h"
 #include "core/owners.h"
 #include "core/scheduler.h"
 #include "policy/policies.h"
@@ -74,7 +75,7 @@ class Scenario {
       const std::string wanted = line.substr(line.find(words.at(1)) + words[1].size() + 1);
       require(why.find(wanted) != std::string::npos, "the reason is: " + why);
     } else if (verb == "forecast") {
-      const auto runs = scheduler().forecast(policy(), guess_, 100, now_);
+      const auto runs = scheduler().forecast(policy(), guess_, 100, now_).finish();
       const auto found = runs.find(id(words.at(1)));
       std::string actual = found == runs.end() ? "never" : seconds(found->second.start);
       if (words.size() > 3 && found != runs.end()) {  // to END on DEVICES

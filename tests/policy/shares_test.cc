@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/random.h"
+#include "core/forecast.h"
 #include "core/scheduler.h"
 #include "policy/policies.h"
 
@@ -122,8 +123,9 @@ TEST(Live, EveryPolicyTakesUpRunningJobs) {
     spec.needs.gpus = name == "energy" ? 1 : 2;
     ASSERT_TRUE(scheduler.apply(Submit{spec}, begun).has_value());
     EXPECT_TRUE(scheduler.step(begun).empty()) << name;
-    const auto starts = scheduler.forecast(std::move(*make_policy(name, options)),
-                                           std::chrono::hours(1), 10, begun);
+    const auto starts =
+        scheduler.forecast(std::move(*make_policy(name, options)), std::chrono::hours(1), 10, begun)
+            .finish();
     EXPECT_EQ(starts.at(JobId{2}).start, Time(std::chrono::seconds(15))) << name;
     const Time end(std::chrono::seconds(15));
     scheduler.apply(JobExited{JobId{1}}, end);
