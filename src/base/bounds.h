@@ -76,7 +76,7 @@ inline constexpr std::size_t kLargestParameters = std::size_t{64} << 10;
 inline constexpr std::size_t kLongestCondition = std::size_t{64} << 10;
 /// Dots in a key of a sweep file, and brackets within brackets: each is a table within a table.
 inline constexpr std::size_t kDeepestKey = 16;
-/// Points times what is to be done for each, while it is counted or sampled: a second or two.
-inline constexpr std::uint64_t kMostSweepSteps = 200'000'000;
+/// Points times what is to be done for each, while it is counted or sampled: about a second.
+inline constexpr std::uint64_t kMostSweepSteps = 100'000'000;
 
 }  // namespace berth

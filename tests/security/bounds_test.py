@@ -234,7 +234,8 @@ class Texts(BoundsCase):
         self.refused("/v1/texts/submit", dict(body, where=["(" * 20_000 + "a < 0"]), "nested too deeply")
 
     def test_many_small_jobs(self):
-        for form, text in (("lines", "a\n" * (5 * MANY)), ("peasy", ";;;;a;;;" * MANY),
+        for form, text in (("lines", "a\n" * (5 * MANY)), ("peasy", "n;; ;;a;;;" * MANY),
+                           ("peasy", ";;;;a;;;" * MANY),
                            ("csv", "a\n" * (5 * MANY)), ("csv", "," * (10 * MANY)),
                            ("csv", "Directory,Executable,Filename,Epochs,Priority\n"
                             + "/,sh,a,1,1\n" * (MANY + 1)),

@@ -11,7 +11,7 @@ TEST(TomlNesting, WhatPeopleWriteIsNotDeep) {
   for (const std::string_view text :
        {"lr = [0.1, 0.2, 0.3, 0.4, 0.5]", "a.b.c = 1.5", "path = \"../../../../a.b.c.d\"",
         "x = '''\n....... ' '' .......\n'''", "# .......\na = 1 # .......", "[a.b]\nc = {d = [1]}",
-        "x = \"\"\"a\\\"\"\"\" .....\"\"\"", "x = \"a\\\".......\"", "'a.......' = 1"}) {
+        "x = \"\"\"a\\\"\" .....\"\"\"", "x = \"a\\\".......\"", "'a.......' = 1"}) {
     EXPECT_FALSE(find_deep_nesting(text, 4).has_value()) << text;
   }
 }

@@ -80,12 +80,12 @@ TEST(TextJobs, OutputFilesOfPeasyAreNoPatterns) {
   EXPECT_EQ(read.jobs.at(0).description.output, "100%%");
 }
 
-constexpr TextLimits kBounded{TextLimits::kAll, true, {}};
+const TextLimits kBounded{TextLimits::kAll, true, {}};
 
 TEST(TextJobs, NoMoreThanOneSubmissionHolds) {
   for (const TextJobs& read :
        {read_line_jobs(repeated("a\n", 300'000), defaults(), kBounded),
-        read_peasy_jobs(repeated(";;;;a;;;", 300'000), defaults(), kBounded)}) {
+        read_peasy_jobs(repeated("n;; ;;a;;;", 300'000), defaults(), kBounded)}) {
     EXPECT_EQ(read.jobs.size(), kMostJobs);
     ASSERT_EQ(read.problems.size(), 1U);
     EXPECT_NE(read.problems[0].message.find("100000"), std::string::npos);
@@ -136,7 +136,7 @@ TEST(TextJobs, NothingGoesOnWithoutPatience) {
   const TextLimits impatient{TextLimits::kAll, true,
                              Patience(cancelled, Patience::Clock::time_point::max())};
   EXPECT_EQ(read_line_jobs(repeated("a\n", 1000), defaults(), impatient).count, 0U);
-  EXPECT_LT(read_peasy_jobs(repeated(";;;;a;;;", 90'000), defaults(), impatient).count, 2000U);
+  EXPECT_LT(read_peasy_jobs(repeated("n;; ;;a;;;", 90'000), defaults(), impatient).count, 2000U);
   SweepSpec spec;
   spec.command = "t {a}";
   spec.params = {*Param::parse("a", "1..90000")};
