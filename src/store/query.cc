@@ -344,7 +344,11 @@ Result<JobPage> Reader::list(const JobQuery& query) {
     } else if (query.after && query.descending) {
       high = std::min(high, static_cast<std::int64_t>(query.after->id.value) - 1);
     } else if (query.after) {
-      low = std::max(low, static_cast<std::int64_t>(query.after->id.value) + 1);
+      const auto before = static_cast<std::int64_t>(query.after->id.value);
+      if (before >= high) {
+        continue;  // none of this range follows; and no number follows the highest
+      }
+      low = std::max(low, before + 1);
     }
     ids->start(low, high);
     bind_names(*ids, query.filter);

@@ -2,6 +2,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/random.h"
@@ -44,6 +45,17 @@ class ListTest : public StoreTest {
     return found(query);
   }
 };
+
+TEST_F(ListTest, NothingFollowsTheHighestNumber) {
+  fill();
+  JobQuery query;
+  query.after = JobCursor{JobId{std::numeric_limits<std::int64_t>::max()}, {}};
+  EXPECT_EQ(found(query), Ids{});
+  query.filter.ids = {{JobId{2}, JobId{std::numeric_limits<std::int64_t>::max()}}};
+  EXPECT_EQ(found(query), Ids{});
+  query.after = JobCursor{JobId{6}, {}};
+  EXPECT_EQ(found(query), (Ids{7, 8}));
+}
 
 TEST_F(ListTest, EachFilter) {
   fill();
