@@ -113,7 +113,8 @@ void Scheduler::copy_waiting(Scheduler& copy, std::size_t most, Time now) const 
         break;
       }
       --looks;
-      const auto* queued = std::get_if<Queued>(&jobs_.find(follower.job)->state);
+      const Job* job = jobs_.find(follower.job);  // one that was cancelled may be gone already
+      const auto* queued = job == nullptr ? nullptr : std::get_if<Queued>(&job->state);
       if (queued == nullptr) {
         continue;
       }
