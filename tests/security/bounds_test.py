@@ -138,9 +138,11 @@ class Submissions(BoundsCase):
     def test_at_the_bound_and_above(self):
         """Field by field: what is documented is taken, one more is not."""
         for key, most in (("command", 131071), ("name", 1024), ("project", 1024), ("sweep", 1024),
-                          ("model", 1024), ("output", 4095), ("error", 4095)):
+                          ("model", 1024)):
             self.check_bound(lambda n, key=key: self.job(**{key: "s" * n}), key, most,
                              taken=key != "model")  # there is no such device
+        for key in ("output", "error"):
+            self.check_bound(lambda n, key=key: self.job(**{key: "/" * n}), key, 4095)
         self.check_bound(lambda n: self.job(directory="/" * n), "directory", 4095)
         self.check_bound(lambda n: self.job(labels={"k": "v" * n}), "labels", 1024)
         self.check_bound(lambda n: self.job(labels={"k" * n: "v"}), "labels", 1024)
@@ -230,7 +232,10 @@ class Texts(BoundsCase):
     def test_conditions_that_take_long(self):
         body = self.sweep("a 1..1000000", "b 1..1000000")
         self.refused("/v1/texts/submit", dict(body, where=["a < 0" + " or a + b < 0" * 30_000]), "where")
-        self.refused("/v1/texts/submit", dict(body, where=["a < 0" + " or a + b < 0" * 4_500]), "gave up")
+        status, message = self.send("/v1/texts/submit",
+                                    dict(body, where=["a < 0" + " or a + b < 0" * 4_500]))
+        self.assertEqual(status, 400, message)
+        self.assertRegex(message, "gave up|takes too long")  # on a busy machine its time is over first
         self.refused("/v1/texts/submit", dict(body, where=["(" * 20_000 + "a < 0"]), "nested too deeply")
 
     def test_many_small_jobs(self):

@@ -123,8 +123,7 @@ class Full(DaemonCase):
             except OSError as error:
                 self.assertEqual(error.errno, ENOSPC)
         self.berth("submit", "--array", "6", "echo $BERTH_JOB_ID >> ledger; exit $BERTH_JOB_ID")
-        self.eventually(lambda: len(self.named("berth-shim")) == 2)
-        self.assertEqual({job["state"] for job in self.jobs()}, {"starting", "queued"})
+        self.eventually(lambda: [job["state"] for job in self.jobs()].count("starting") == 2)
         self.assertFalse(os.path.exists(self.path("ledger")))
         os.remove(self.home + "/jobs/filler")
         self.berth("wait", code=None)
