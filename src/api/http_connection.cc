@@ -27,7 +27,7 @@ constexpr auto kShare = std::chrono::milliseconds(2);
 /// Requests of one connection that wait for their answers.
 constexpr std::size_t kLine = 4096;
 /// The same for requests that read: their answers may be large, and may all become due at once.
-constexpr std::size_t kReads = 32;
+constexpr std::size_t kReads = 8;
 
 }  // namespace
 

@@ -492,21 +492,4 @@ void Daemon::check(const Result<void>& stored) {
   }
 }
 
-int run_daemon(const DaemonOptions& options, int ready_fd) {
-  ::signal(SIGPIPE, SIG_IGN);
-  Fd ready(ready_fd);
-  const Result<std::unique_ptr<Daemon>> daemon = Daemon::make(options);
-  const std::string answer = daemon ? "ok" : daemon.error().message;
-  if (ready) {
-    (void)!::write(ready.get(), answer.data(), answer.size());
-  }
-  if (!daemon) {
-    std::fprintf(stderr, "berth daemon: %s\n", answer.c_str());
-    return exit_code(daemon.error().code);
-  }
-  ready.reset();
-  (*daemon)->run();
-  return 0;
-}
-
 }  // namespace berth

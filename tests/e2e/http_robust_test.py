@@ -258,7 +258,7 @@ class Slow:
         while True:  # the one who reads gets it all
             reply = self.ask("GET", f"/v1/jobs/{number}/log?wait=1&offset={offset}",
                              connection=connection)
-            self.assertEqual(reply.status, 200)
+            self.assertEqual(reply.status, 200, reply)
             offset = int(reply.headers["Berth-Offset"])
             whole += len(reply.body)
             if reply.headers["Berth-More"] == "no" and not reply.body:

@@ -102,6 +102,7 @@ class Full(DaemonCase):
         self.berth("submit", "echo ran >> ledger; exit 7")
         self.eventually(lambda: self.jobs()[0]["state"] == "starting")
         daemon.kill()
+        daemon.wait()
         self.start_daemon()
         self.berth("wait", "1", code=1)
         self.assertEqual(self.ends(), [("failed", 7, None, 1)])
