@@ -35,7 +35,7 @@ class Worker {
     std::size_t tasks = 16;                                     // of a user, waiting
     std::size_t user_bytes = std::size_t{32} << 20;             // likewise
     std::size_t bytes = std::size_t{64} << 20;                  // of all users
-    Patience::Clock::duration time = std::chrono::seconds(10);  // for a task
+    Patience::Clock::duration time = std::chrono::seconds(30);  // for a task
   };
 
   Worker() : Worker(Limits()) {}
