@@ -3,6 +3,7 @@
 import ctypes
 import glob
 import os
+import re
 import select
 import shutil
 import signal
@@ -18,6 +19,15 @@ PR_SET_CHILD_SUBREAPER = 36
 
 class Finding(Exception):
     """Something is wrong with the daemon."""
+
+    def kind(self):
+        """The same for findings that are probably one."""
+        text = str(self)
+        if text.startswith("a sanitizer reports"):
+            error = re.search(r"(ERROR: \w+: [\w-]+|runtime error: .*)", text)
+            frame = re.search(r" in (?!__|std::|void std::)(.*)", text)
+            text = f"{error[1] if error else text[:300]} {frame[1] if frame else ''}"
+        return re.sub(r"0x\w+|\d+", "N", text.split(" in the answer ")[0])[:300]
 
 
 def adopt_orphans():
@@ -125,9 +135,9 @@ class FuzzedDaemon:
         """Of the sanitizers, and of the daemon's, the launcher's and the shims' alike."""
         for path in sorted(glob.glob(self.folder + "/sanitizer*")):
             with open(path, encoding="utf-8", errors="replace") as file:
-                report = file.read()
-            if report.strip():
-                raise Finding("a sanitizer reports:\n" + report[:6000])
+                lines = [line[:300] for line in file if "Symbolizer buffer too small" not in line]
+            if lines:
+                raise Finding("a sanitizer reports:\n" + "".join(line.rstrip() + "\n" for line in lines[:40]))
 
     def alive(self):
         return self.process.poll() is None
