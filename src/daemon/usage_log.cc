@@ -10,6 +10,16 @@ namespace {
 
 constexpr std::uint64_t kFormat = 1;
 constexpr std::uint64_t kMostDevices = 10'000;
+/// The latest beginning, the longest time and the longest interval that a file may tell of: what
+/// is added to it later still has room.
+constexpr Duration kLatest = Duration::max() / 2;  // in the year 2116
+constexpr Duration kLongest = Duration::max() / 4;
+constexpr Duration kWidest = Duration::max() / 8;
+
+/// False where the sum would be below `least` or too large to be one.
+bool add_checked(std::int64_t& sum, std::int64_t more, std::int64_t least) {
+  return !__builtin_add_overflow(sum, more, &sum) && sum >= least;
+}
 
 }  // namespace
 
@@ -97,7 +107,8 @@ std::optional<UsageLog> UsageLog::decode(std::string_view bytes) {
   const Duration width(in.integer());
   UsageLog log(in.list());
   const std::uint64_t points = in.number_up_to(kMostPoints);
-  if (in.failed() || width <= Duration{} || log.devices_.size() > kMostDevices) {
+  if (in.failed() || begun < Time{} || begun > Time(kLatest) || width <= Duration{} ||
+      width > kWidest || log.devices_.size() > kMostDevices) {
     return std::nullopt;
   }
   log.begun_ = begun;
@@ -105,10 +116,15 @@ std::optional<UsageLog> UsageLog::decode(std::string_view bytes) {
   std::int64_t number = 0;
   std::vector<Bytes> memory(log.devices_.size());
   for (std::uint64_t i = 0; i < points && !in.failed(); ++i) {
-    number += in.integer();
+    const std::int64_t least = i == 0 ? 0 : number + 1;
+    if (!add_checked(number, in.integer(), least) || number > kLongest / width) {
+      return std::nullopt;
+    }
     Point point{number, {}};
     for (Bytes& each : memory) {
-      each.count += in.integer();
+      if (!add_checked(each.count, in.integer(), 0)) {
+        return std::nullopt;
+      }
       const std::uint64_t busy = in.number_up_to(101);
       point.cells.push_back(
           {each, busy == 0 ? 0 : static_cast<double>(busy - 1), busy == 0 ? 0 : 1});

@@ -6,8 +6,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "daemon/usage_book.h"
+#include "store/coding.h"
 
 namespace berth {
 namespace {
@@ -67,6 +69,30 @@ TEST(UsageLog, GoesThroughAFile) {
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(UsageLog::decode(bytes.substr(0, length))) << length;
   }
+}
+
+TEST(UsageLog, BelievesNoFileWithTimesThatCannotBe) {
+  const auto file = [](std::int64_t begun, std::int64_t width, std::vector<std::int64_t> steps,
+                       std::int64_t memory) {
+    Encoder out;
+    out.number(1).integer(begun).integer(width).list({"0"}).number(steps.size());
+    for (const std::int64_t step : steps) {
+      out.integer(step).integer(memory).number(1);
+    }
+    return UsageLog::decode(out.bytes());
+  };
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kNow = 1'700'000'000'000'000'000;
+  ASSERT_TRUE(file(kNow, 1, {0, 1, 5}, 7));
+  EXPECT_FALSE(file(kNow, 1'000'000'000, {128'000'006'336}, 7)) << "the product is too large";
+  EXPECT_FALSE(file(kNow, 1, {kMost, kMost}, 7)) << "the sum is too large";
+  EXPECT_FALSE(file(kNow, kMost, {0}, 7));
+  EXPECT_FALSE(file(kMost, 1, {0}, 7));
+  EXPECT_FALSE(file(-1, 1, {0}, 7));
+  EXPECT_FALSE(file(kNow, 1, {-1}, 7));
+  EXPECT_FALSE(file(kNow, 1, {5, 0}, 7)) << "time goes on";
+  EXPECT_FALSE(file(kNow, 1, {0, 1}, kMost)) << "memory is a sum, too";
+  EXPECT_FALSE(file(kNow, 1, {0}, -1));
 }
 
 TEST(UsageBook, KeepsWhatHasEnded) {

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <string_view>
 
@@ -38,19 +37,14 @@
 namespace berth {
 namespace {
 
-/// A folder in memory for what is read from files alone; gone with the process.
+/// For what is read from files alone. Who runs this removes it: after a crash nothing here is run.
 const std::string& scratch() {
   static const std::string kFolder = [] {
-    std::string path =
-        ::access("/dev/shm", W_OK) == 0 ? "/dev/shm/berth-fuzz-XXXXXX" : "/tmp/berth-fuzz-XXXXXX";
+    const char* const chosen = std::getenv("TMPDIR");
+    std::string path = std::string(chosen != nullptr ? chosen : "/tmp") + "/berth-fuzz-XXXXXX";
     BERTH_CHECK(::mkdtemp(path.data()) != nullptr);
     return path;
   }();
-  static const int kRemoved = std::atexit([] {
-    std::error_code error;
-    std::filesystem::remove_all(kFolder, error);
-  });
-  BERTH_CHECK(kRemoved == 0);
   return kFolder;
 }
 
