@@ -56,10 +56,12 @@ void check_selector(std::string_view text) {
     BERTH_CHECK(!filter.error().message.empty());
     return;
   }
-  // Every word counts: a choice that would be wider than what was said must not come of it.
-  BERTH_CHECK(words.empty() || !filter->ids.empty() || !filter->names.empty() ||
-              !filter->phases.empty() || !filter->labels.empty() || filter->project ||
-              filter->sweep || filter->user);
+  // Every word counts: a choice that would be wider than what was said must not come of it. All
+  // names are all jobs.
+  const bool everything = words.empty() || (words.size() == 1 && words[0] == "*");
+  BERTH_CHECK(everything || !filter->ids.empty() || !filter->or_named.empty() ||
+              !filter->names.empty() || !filter->phases.empty() || !filter->labels.empty() ||
+              filter->project || filter->sweep || filter->user);
   for (const IdRange& range : filter->ids) {
     BERTH_CHECK(range.first.value >= 1 && range.first.value <= range.last.value);
   }
