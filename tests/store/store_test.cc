@@ -293,8 +293,9 @@ TEST_F(StoreTest, CountsFollowEveryMove) {
       PhaseCounts counted{};
       JobQuery all;
       all.limit = 5000;
-      const JobPage page = *store_->list(all);
-      for (const JobRecord& job : page.jobs) {
+      const Result<JobPage> page = store_->list(all);
+      ASSERT_TRUE(page.has_value()) << page.error().message;
+      for (const JobRecord& job : page->jobs) {
         ++counted[static_cast<std::size_t>(job.phase)];
       }
       ASSERT_EQ(counted, store_->counts());
