@@ -121,11 +121,8 @@ void Daemon::turn() {
   worker_.check();
   settle_pauses(at);
   settle_room(at);
-  for (std::function<void()>& call : std::exchange(next_turn_, {})) {
-    loop_.post([this, call = std::move(call)] {
-      const Watchdog::Mark mark = watchdog_.mark("long lists, in pieces");
-      call();
-    });
+  if (!next_turn_.empty()) {
+    loop_.post([this] { go_on_with_long_work(); });
   }
   if (!commit_failed_) {
     const Watchdog::Mark mark = watchdog_.mark("decide");

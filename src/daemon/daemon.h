@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,8 +36,8 @@
 #include "daemon/state_files.h"
 #include "daemon/usage_book.h"
 #include "daemon/user_files.h"
-#include "daemon/watchdog.h"
 #include "daemon/waiters.h"
+#include "daemon/watchdog.h"
 #include "daemon/whatif.h"
 #include "daemon/worker.h"
 #include "exec/shim_runner.h"
@@ -315,6 +316,7 @@ class Daemon {
   struct IdList;
   static constexpr Duration kInOneGo = std::chrono::milliseconds(1);
   void in_pieces(std::function<bool()> piece, Duration in_one_go = kInOneGo);
+  void go_on_with_long_work();
   /// The same for what writes: it waits while the disk refuses.
   void write_in_pieces(std::function<bool()> piece, Duration in_one_go = kInOneGo);
   void scan_jobs(JobScan wanted, std::function<void(const ScannedJob&)> visit,
@@ -384,14 +386,14 @@ class Daemon {
   std::unique_ptr<HttpServer> server_;
   Whatif whatif_{loop_};
   Fd signals_;
-  std::vector<ShimLaunch> launches_;              // of this turn, for when it is on disk
-  std::vector<std::function<void()>> effects_;    // likewise
-  std::vector<std::function<void()>> next_turn_;  // what is left to do, after others had theirs
+  std::vector<ShimLaunch> launches_;             // of this turn, for when it is on disk
+  std::vector<std::function<void()>> effects_;   // likewise
+  std::deque<std::function<void()>> next_turn_;  // what is left to do, after others had theirs
   /// What nobody waits for is put on disk with the next thing that somebody waits for, or after
   /// this.
   static constexpr Duration kCommitDelay = std::chrono::milliseconds(100);
   Time commit_due_ = kNever;                        // what is not on disk yet must be by then
-  std::vector<std::function<void()>> when_stored_;  // what waits for the disk to have room
+  std::deque<std::function<void()>> when_stored_;  // what waits for the disk to have room
   std::vector<std::shared_ptr<Intake>> intakes_;
   Waiters waiters_;
   std::map<JobId, Pausing> pausing_;

@@ -6,6 +6,8 @@ namespace berth {
 namespace {
 
 constexpr std::uint64_t kFirstRange = 500;
+/// Of a turn, for all long work together: so many who ask for much hold nobody up either.
+constexpr Duration kLongWorkShare = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -19,6 +21,17 @@ void Daemon::in_pieces(std::function<bool()> piece, Duration in_one_go) {
       });
       return;
     }
+  }
+}
+
+/// One piece of each in turn, as far as the time of this turn goes.
+void Daemon::go_on_with_long_work() {
+  const Watchdog::Mark mark = watchdog_.mark("long lists, in pieces");
+  const Time end = now() + kLongWorkShare;
+  for (std::size_t left = next_turn_.size(); left > 0 && now() < end; --left) {
+    const std::function<void()> call = std::move(next_turn_.front());
+    next_turn_.pop_front();
+    call();
   }
 }
 
@@ -40,8 +53,8 @@ void Daemon::scan_jobs(JobScan wanted, std::function<void(const ScannedJob&)> vi
                        std::function<void(const Result<void>&)> done) {
   const IdRange all{JobId{1}, JobId{store_->next_id().value - 1}};
   IdWindow window(all, wanted.descending, kFirstRange);
-  in_pieces([this, wanted = std::move(wanted), visit = std::move(visit), done = std::move(done),
-             window]() mutable {
+  auto piece = [this, wanted = std::move(wanted), visit = std::move(visit), done = std::move(done),
+                window]() mutable {
     if (wanted.abandoned && wanted.abandoned()) {
       return false;
     }
@@ -70,7 +83,9 @@ void Daemon::scan_jobs(JobScan wanted, std::function<void(const ScannedJob&)> vi
     }
     window.narrow();
     return true;
-  });
+  };
+  // Not at once: many who ask for a scan at the same time would each get their first piece now.
+  next_turn_.push_back([this, piece = std::move(piece)]() mutable { in_pieces(std::move(piece)); });
 }
 
 }  // namespace berth
