@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMostKept = 50'000;
 /// More than this is slower to tell one by one than to read anew.
 constexpr std::size_t kMostMissed = 2'000;
+/// Bytes of a turn, to all who listen together: copying more would hold everybody up.
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;
 /// What an event takes beside its data, about.
 constexpr std::size_t kFrame = 64;
 
@@ -48,9 +50,17 @@ void EventHub::flush() {
     send(next_ - 1, "reset", {"{}", "", 0});
     return;
   }
+  std::size_t room = kMostAtOnce;
   for (std::size_t i = kept_.size() - fresh; i < kept_.size(); ++i) {
     // Read once, however many listen.
-    if (const Described data = data_of(kept_[i]); !data.full.empty()) {
+    const Described data = data_of(kept_[i]);
+    const std::size_t length = data.full.size() * streams_.size();
+    if (length > room) {
+      send(next_ - 1, "reset", {"{}", "", 0});
+      return;
+    }
+    room -= length;
+    if (!data.full.empty()) {
       send(kept_[i].id, kept_[i].name, data);
     }
   }
