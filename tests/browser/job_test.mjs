@@ -101,6 +101,7 @@ webTest("why it waits, and what can be done with it", { devices: "sim:1x24GiB" }
 
   await page.getByRole("link", { name: "Clone" }).click();
   await page.getByRole("heading", { level: 1, name: "Add jobs" }).waitFor();
+  await page.getByText(`Like job ${id}`).waitFor();
   assert.equal(await page.getByLabel("Command").first().inputValue(), "echo changed\necho twice");
 });
 
