@@ -16,10 +16,10 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{64} * 1024;
+constexpr std::size_t kReplyBytes = std::size_t{64} * 1024;
 /// Requests of send_all() that are on their way at once, and their bytes that wait to be sent.
 constexpr std::size_t kInFlight = 2048;
-constexpr std::size_t kWriteBytes = std::size_t{256} * 1024;
+constexpr std::size_t kPipelineBytes = std::size_t{256} * 1024;
 
 constexpr const char* kCheck = "check it with 'berth daemon status'";
 
@@ -139,7 +139,7 @@ Result<void> HttpClient::receive(Clock::time_point deadline) {
       buffer_.erase(0, used_);
       used_ = 0;
     }
-    std::array<char, kReadBytes> part;
+    std::array<char, kReplyBytes> part;
     const ssize_t got = ::recv(socket_.get(), part.data(), part.size(), MSG_DONTWAIT);
     if (got > 0) {
       buffer_.append(part.data(), static_cast<std::size_t>(got));
@@ -255,7 +255,8 @@ Result<void> HttpClient::send_all(
   std::size_t written = 0;  // requests, in `out` or sent
   std::size_t answered = 0;
   while (answered < bodies.size()) {
-    while (written < bodies.size() && written - answered < kInFlight && out.size() < kWriteBytes) {
+    while (written < bodies.size() && written - answered < kInFlight &&
+           out.size() < kPipelineBytes) {
       append_request(out, method, target, "", bodies[written++]);
     }
     if (Result<void> moved = exchange(out); !moved) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace berth {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n";
 
 /// Behind the closing quote of the string that opens at `begin`, or npos.
 std::size_t string_end(std::string_view text, std::size_t begin) {

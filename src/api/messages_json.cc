@@ -57,6 +57,10 @@ std::string key_of(std::string_view text) {
   return json && json->is_string() ? json->get<std::string>() : std::string(text);
 }
 
+Failure wrong_field(std::string_view field, std::string_view wanted) {
+  return fail(ErrorCode::Usage, fmt::format("{} must be {}", field, wanted));
+}
+
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 60;
   return fmt::format("'{}{}'", text.substr(0, kShown), text.size() > kShown ? "…" : "");

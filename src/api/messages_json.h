@@ -25,6 +25,8 @@ Result<Json> parse_part(std::string_view text, const JsonExtent& extent, std::si
 Result<Json> parse_object(std::string_view text);
 /// What a JSON string says.
 std::string key_of(std::string_view text);
+/// A field whose value is not what the message wants: "mem must be a text".
+Failure wrong_field(std::string_view field, std::string_view wanted);
 /// Any text in quotes, for an error: cut short where it is long.
 std::string shown(std::string_view text);
 

@@ -15,34 +15,30 @@ constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;
 
 constexpr std::array<std::string_view, 4> kFormats = {"lines", "peasy", "sweep", "csv"};
 
-Failure wrong(std::string_view key, std::string_view wanted) {
-  return fail(ErrorCode::Usage, fmt::format("{} must be {}", key, wanted));
-}
-
 /// Takes it out of `json`: it may be long.
 Result<std::string> text_in(Json& json, std::string_view key) {
   if (!json.is_string() || json.get_ref<const std::string&>().find('\0') != std::string::npos) {
-    return wrong(key, "a text");
+    return wrong_field(key, "a text");
   }
   return std::move(json.get_ref<std::string&>());
 }
 
 Result<std::uint64_t> number_in(const Json& json, std::string_view key) {
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMostExact) {
-    return wrong(key, "a whole number from 0 to 2^53");
+    return wrong_field(key, "a whole number from 0 to 2^53");
   }
   return json.get<std::uint64_t>();
 }
 
 Result<std::vector<std::string>> texts_in(Json& json, std::string_view key) {
   if (!json.is_array()) {
-    return wrong(key, "a list of texts");
+    return wrong_field(key, "a list of texts");
   }
   std::vector<std::string> texts;
   for (Json& item : json) {
     Result<std::string> text = text_in(item, key);
     if (!text) {
-      return wrong(key, "a list of texts");
+      return wrong_field(key, "a list of texts");
     }
     texts.push_back(std::move(*text));
   }
@@ -56,7 +52,7 @@ Result<std::vector<std::string>> words_in(Json& json, std::string_view key) {
   }
   const Result<std::string> text = text_in(json, key);
   if (!text) {
-    return wrong(key, "a list of texts, or of lists of words");
+    return wrong_field(key, "a list of texts, or of lists of words");
   }
   std::vector<std::string> words;
   bool inside = false;
@@ -81,14 +77,14 @@ Result<std::vector<std::string>> words_in(Json& json, std::string_view key) {
     inside = true;
   }
   if (quote != 0) {
-    return wrong(key, "closed where it opens a quote");
+    return wrong_field(key, "closed where it opens a quote");
   }
   return words;
 }
 
 Result<std::vector<std::vector<std::string>>> word_lists(Json& json, std::string_view key) {
   if (!json.is_array()) {
-    return wrong(key, "a list of texts, or of lists of words");
+    return wrong_field(key, "a list of texts, or of lists of words");
   }
   std::vector<std::vector<std::string>> lists;
   for (Json& item : json) {
@@ -126,7 +122,7 @@ Result<void> read_field(const std::string& key, Json& json, TextRequest& out) {
         return {};
       }
     }
-    return wrong(key, fmt::format("one of {}", fmt::join(kFormats, ", ")));
+    return wrong_field(key, fmt::format("one of {}", fmt::join(kFormats, ", ")));
   }
   if (key == "defaults") {
     return read_description(json, out.defaults);
@@ -160,7 +156,7 @@ Result<void> read_field(const std::string& key, Json& json, TextRequest& out) {
   }
   if (key == "allow_unused") {
     out.allow_unused = json.is_boolean() && json.get<bool>();
-    return json.is_boolean() ? Result<void>{} : wrong(key, "true or false");
+    return json.is_boolean() ? Result<void>{} : wrong_field(key, "true or false");
   }
   if (key == "header") {
     if (json.is_null()) {
@@ -179,7 +175,7 @@ Result<JobId> read_environment_from(const Json& json) {
     return JobId{0};
   }
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() == 0) {
-    return wrong("environment_from", "\"daemon\", or the number of a job");
+    return wrong_field("environment_from", "\"daemon\", or the number of a job");
   }
   return JobId{json.get<std::uint64_t>()};
 }
@@ -210,7 +206,7 @@ Result<TextRequest> parse_text_request(std::string_view text) {
     return fail(ErrorCode::Usage, "this is not a JSON object");
   }
   if (!has_format) {
-    return wrong("format", fmt::format("one of {}", fmt::join(kFormats, ", ")));
+    return wrong_field("format", fmt::format("one of {}", fmt::join(kFormats, ", ")));
   }
   return request;
 }

@@ -22,10 +22,6 @@ bool is_plain(const std::string& word) {
          });
 }
 
-Failure wrong(std::string_view field, std::string_view wanted) {
-  return fail(ErrorCode::Usage, fmt::format("{} must be {}", field, wanted));
-}
-
 }  // namespace
 
 Result<WhatifRequest> parse_whatif_request(std::string_view text) {
@@ -37,23 +33,23 @@ Result<WhatifRequest> parse_whatif_request(std::string_view text) {
   for (const auto& [key, value] : json->items()) {
     if (key == "policies") {
       if (!value.is_array() || value.size() > kMostPolicies) {
-        return wrong(key, fmt::format("a list of up to {} names", kMostPolicies));
+        return wrong_field(key, fmt::format("a list of up to {} names", kMostPolicies));
       }
       for (const Json& name : value) {
         if (!name.is_string() || name.get_ref<const std::string&>().empty() ||
             !is_plain(name.get<std::string>())) {
-          return wrong(key, "a list of names (GET /v1/policies has them)");
+          return wrong_field(key, "a list of names (GET /v1/policies has them)");
         }
         request.policies.push_back(name.get<std::string>());
       }
     } else if (key == "queue") {
       if (!value.is_boolean()) {
-        return wrong(key, "true or false");
+        return wrong_field(key, "true or false");
       }
       request.queue = value.get<bool>();
     } else if (key == "gpus") {
       if (!value.is_string() || !is_plain(value.get<std::string>())) {
-        return wrong(key, "devices like 8, 2x8 or 2x8x80GiB:a100+4:t4@0.4");
+        return wrong_field(key, "devices like 8, 2x8 or 2x8x80GiB:a100+4:t4@0.4");
       }
       request.gpus = value.get<std::string>();
     } else {

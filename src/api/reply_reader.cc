@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "api/http_text.h"
+#include "base/text.h"
 
 namespace berth {
 namespace {
@@ -18,12 +19,6 @@ template <class Number>
 bool read_number(std::string_view text, Number& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
 /// "HTTP/1.1 200 OK"

@@ -16,7 +16,7 @@ namespace berth {
 namespace {
 
 /// Each is written down, and what becomes of it, too.
-constexpr std::size_t kReadAtOnce = 20;
+constexpr std::size_t kRecordsAtOnce = 20;
 constexpr Duration kActInOneGo = std::chrono::milliseconds(5);
 constexpr std::size_t kMostReasons = 10;
 constexpr Duration kLongestPause = std::chrono::seconds(5);  // that stopping a job may take
@@ -101,7 +101,7 @@ bool Daemon::continue_batch(Batch& batch) {
   if (batch.reply->gone()) {
     return false;
   }
-  const Result<std::vector<JobRecord>> jobs = batch.walk->next(*store_, kReadAtOnce);
+  const Result<std::vector<JobRecord>> jobs = batch.walk->next(*store_, kRecordsAtOnce);
   if (!jobs) {
     answer(std::move(batch.reply), failed(jobs.error()));
     return false;
@@ -286,7 +286,7 @@ void Daemon::forget(Asked asked) {
   auto forgetting = std::make_shared<Forgetting>();
   forgetting->query.ended_before = now() - *older;
   forgetting->query.phases = filter->phases;
-  forgetting->query.limit = kReadAtOnce;
+  forgetting->query.limit = kRecordsAtOnce;
   forgetting->reply = std::move(asked.reply);
   write_in_pieces([this, forgetting] { return continue_forgetting(*forgetting); }, kActInOneGo);
 }

@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kLongestLog = std::size_t{1} << 20;
 constexpr std::size_t kLongestLine = 2000;
 constexpr std::size_t kRemembered = 32;  // lines
 constexpr std::time_t kNewsAgain = 600;  // seconds
@@ -62,7 +62,7 @@ void DaemonLog::put(std::string_view text) {
     return;
   }
   const std::string line = fmt::format("{} {}\n", local_time(), clean);
-  if (size_ + line.size() > kMostBytes) {
+  if (size_ + line.size() > kLongestLog) {
     begin_anew();
   }
   if (::write(file_.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size())) {

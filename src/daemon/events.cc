@@ -13,7 +13,7 @@ constexpr std::size_t kMostKept = 50'000;
 /// More than this is slower to tell one by one than to read anew.
 constexpr std::size_t kMostMissed = 2'000;
 /// Bytes of a turn, to all who listen together: copying more would hold everybody up.
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kFlushedAtOnce = std::size_t{1} << 20;
 /// What an event takes beside its data, about.
 constexpr std::size_t kFrame = 64;
 
@@ -50,7 +50,7 @@ void EventHub::flush() {
     send(next_ - 1, "reset", {"{}", "", 0});
     return;
   }
-  std::size_t room = kMostAtOnce;
+  std::size_t room = kFlushedAtOnce;
   for (std::size_t i = kept_.size() - fresh; i < kept_.size(); ++i) {
     // Read once, however many listen.
     const Described data = data_of(kept_[i]);

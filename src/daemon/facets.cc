@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostOfEach = 500;
 constexpr std::size_t kLabelsAtOnce = 1000;
 
-struct Sweep {
+struct SweepFacet {
   std::uint64_t jobs = 0;
   JobId first;
   JobId last;
@@ -54,7 +54,7 @@ struct Daemon::Facets {
   std::map<std::int64_t, std::uint64_t> projects;
   std::map<uid_t, std::uint64_t> users;
   std::map<std::int64_t, std::uint64_t> labels;
-  std::map<std::pair<std::int64_t, std::int64_t>, Sweep> sweeps;  // by name and project
+  std::map<std::pair<std::int64_t, std::int64_t>, SweepFacet> sweeps;  // by name and project
   LabelCursor label;
   Time begun{};
 
@@ -64,7 +64,7 @@ struct Daemon::Facets {
       ++projects[job.project];
     }
     if (job.sweep != 0) {
-      Sweep& sweep = sweeps[{job.sweep, job.project}];
+      SweepFacet& sweep = sweeps[{job.sweep, job.project}];
       sweep.first = sweep.jobs == 0 ? job.id : sweep.first;
       sweep.last = job.id;
       ++sweep.jobs;
@@ -146,11 +146,12 @@ std::string Daemon::facets_json(const Facets& facets) {
     }
   }
   std::vector<std::string> sweeps;
-  for (const auto& each : greatest(facets.sweeps, [](const Sweep& sweep) { return sweep.last; })) {
+  for (const auto& each :
+       greatest(facets.sweeps, [](const SweepFacet& sweep) { return sweep.last; })) {
     const Result<std::string> name = shared(each->first.first);
     const Result<std::string> project = shared(each->first.second);
     if (name && project) {
-      const Sweep& sweep = each->second;
+      const SweepFacet& sweep = each->second;
       sweeps.push_back(
           fmt::format(R"({{"name":{},"project":{},"jobs":{},"first":{},"last":{},"states":{}}})",
                       quote(*name), quote(*project), sweep.jobs, sweep.first.value,

@@ -22,7 +22,7 @@ constexpr Duration kForecastInOneGo = std::chrono::milliseconds(10);
 constexpr std::size_t kPageBytes = std::size_t{256} * 1024;
 constexpr std::int64_t kMostOnAPage = 1000;
 /// Jobs may be long.
-constexpr std::size_t kReadAtOnce = 10;
+constexpr std::size_t kListedAtOnce = 10;
 constexpr Duration kListInOneGo = std::chrono::milliseconds(5);
 
 /// One that fails at once and is tried again may have had thousands.
@@ -234,7 +234,7 @@ bool Daemon::continue_list(JobList& list) {
     return false;
   }
   const Result<std::vector<JobRecord>> jobs =
-      list.walk.next(*store_, std::min(list.left, kReadAtOnce));
+      list.walk.next(*store_, std::min(list.left, kListedAtOnce));
   if (!jobs) {
     answer(std::move(list.reply), failed(jobs.error()));
     return false;

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{256} << 10;
+constexpr std::size_t kLogBytesAtOnce = std::size_t{256} << 10;
 constexpr Duration kLongestWait = std::chrono::seconds(30);
 /// Watches that are remembered one by one.
 constexpr std::size_t kMostChanged = 10'000;
@@ -57,7 +57,7 @@ void LogReader::look(std::uint64_t id) {
   question.path = request.path;
   question.offset = request.offset;
   question.tail = request.tail;
-  question.most = kMostAtOnce;
+  question.most = kLogBytesAtOnce;
   question.watch = request.wait && !request.over && !waiter.last;
   files_.ask(request.user, std::move(question),
              [this, id](const Result<FileAnswer>& answer) { seen(id, answer); });

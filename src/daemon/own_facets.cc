@@ -11,8 +11,8 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kJobsAtOnce = 50;
-constexpr std::size_t kMostOfEach = 500;
+constexpr std::size_t kOwnJobsAtOnce = 50;
+constexpr std::size_t kMostOfOwn = 500;
 
 struct OwnSweep {
   std::uint64_t jobs = 0;
@@ -33,7 +33,7 @@ struct OwnFacets {
     const JobDescription& description = job.description;
     // No more of each than anybody can choose from: a user's own labels must not fill the memory.
     const auto count = [](auto& all, const auto& key) {
-      if (all.size() < kMostOfEach || all.contains(key)) {
+      if (all.size() < kMostOfOwn || all.contains(key)) {
         ++all[key];
       }
     };
@@ -44,7 +44,7 @@ struct OwnFacets {
       count(labels, std::pair<std::string, std::string>(label));
     }
     const auto key = std::pair(description.sweep, description.project);
-    if (!description.sweep.empty() && (sweeps.size() < kMostOfEach || sweeps.contains(key))) {
+    if (!description.sweep.empty() && (sweeps.size() < kMostOfOwn || sweeps.contains(key))) {
       OwnSweep& sweep = sweeps[key];
       sweep.first = sweep.jobs++ == 0 ? job.id : sweep.first;
       sweep.last = job.id;
@@ -87,7 +87,7 @@ struct OwnFacets {
 void Daemon::own_facets(Asked asked) {
   auto facets = std::make_shared<OwnFacets>();
   facets->query.filter.user = user_of(asked.request.peer);
-  facets->query.limit = kJobsAtOnce;
+  facets->query.limit = kOwnJobsAtOnce;
   facets->reply = std::move(asked.reply);
   const auto read_own = [this, facets](const Result<void>& counted) {
     if (!counted) {

@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 20;  // each becomes text
+constexpr std::size_t kSpansAtOnce = 20;  // each becomes text
 constexpr std::int64_t kMostSpans = 20'000;
 
 std::string device_list(const std::vector<std::string>& names) {
@@ -101,7 +101,7 @@ void Daemon::timeline(Asked asked) {
       return true;
     }
     const Result<bool> more = store_->walk_attempts(
-        spans->cursor, spans->from, spans->to, kRowsAtOnce, [&](const EndedAttempt& each) {
+        spans->cursor, spans->from, spans->to, kSpansAtOnce, [&](const EndedAttempt& each) {
           const StoredAttempt& attempt = each.attempt;
           const Time start = attempt.started == kNever ? attempt.begun : attempt.started;
           spans->add({attempt.job, attempt.attempt, each.name, shared_json(*spans, each.project),

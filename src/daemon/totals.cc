@@ -11,7 +11,7 @@
 namespace berth {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 50;
+constexpr std::size_t kEndsAtOnce = 50;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void Daemon::totals(Asked asked) {
       return false;
     }
     const Result<bool> more = store_->walk_attempts(
-        totals->attempt, totals->since, kNever, kRowsAtOnce, [&](const EndedAttempt& each) {
+        totals->attempt, totals->since, kNever, kEndsAtOnce, [&](const EndedAttempt& each) {
           const StoredAttempt& attempt = each.attempt;
           totals->add(attempt.started, attempt.ending->ended, attempt.devices.size(),
                       attempt.ending->energy);
@@ -79,7 +79,7 @@ void Daemon::count_ends(const std::shared_ptr<Totals>& totals) {
       return false;
     }
     const Result<bool> more = store_->walk_ends(
-        totals->end, totals->since, kRowsAtOnce,
+        totals->end, totals->since, kEndsAtOnce,
         [&](JobPhase phase) { ++totals->ended[static_cast<std::size_t>(phase)]; });
     if (more && *more) {
       return true;

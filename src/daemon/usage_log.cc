@@ -9,7 +9,7 @@ namespace berth {
 namespace {
 
 constexpr std::uint64_t kFormat = 1;
-constexpr std::uint64_t kMostDevices = 10'000;
+constexpr std::uint64_t kMostUsedDevices = 10'000;
 /// The latest beginning, the longest time and the longest interval that a file may tell of: what
 /// is added to it later still has room.
 constexpr Duration kLatest = Duration::max() / 2;  // in the year 2116
@@ -108,7 +108,7 @@ std::optional<UsageLog> UsageLog::decode(std::string_view bytes) {
   UsageLog log(in.list());
   const std::uint64_t points = in.number_up_to(kMostPoints);
   if (in.failed() || begun < Time{} || begun > Time(kLatest) || width <= Duration{} ||
-      width > kWidest || log.devices_.size() > kMostDevices) {
+      width > kWidest || log.devices_.size() > kMostUsedDevices) {
     return std::nullopt;
   }
   log.begun_ = begun;

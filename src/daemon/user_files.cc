@@ -26,7 +26,7 @@
 namespace berth {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(2);
+constexpr auto kFilePatience = std::chrono::seconds(2);
 constexpr auto kIdle = std::chrono::seconds(10);
 /// Helpers of one user that hang.
 constexpr int kMostHanging = 3;
@@ -144,7 +144,8 @@ bool UserFiles::start_helper(uid_t user, User& files) {
 void UserFiles::end_helper(uid_t user, User& files, bool hangs) {
   Helper helper = std::move(*std::exchange(files.helper, std::nullopt));
   if (hangs) {
-    log_(fmt::format("a file of user {} has not answered within {} s", user, kPatience.count()));
+    log_(
+        fmt::format("a file of user {} has not answered within {} s", user, kFilePatience.count()));
     (void)::syscall(SYS_pidfd_send_signal, helper.process.get(), SIGKILL, nullptr, 0);
   }
   if (watch(helper.process.get())) {
@@ -195,7 +196,7 @@ void UserFiles::read_answer(uid_t user) {
   std::string message(kMostInMessage, '\0');
   const ssize_t got = ::recv(helper.socket.get(), message.data(), message.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
-    const auto patience = helper.asked ? kPatience : kIdle;
+    const auto patience = helper.asked ? kFilePatience : kIdle;
     if (Clock::now() - helper.since < patience) {
       return;
     }
@@ -234,7 +235,7 @@ void UserFiles::set_timer() {
   Clock::time_point next = Clock::time_point::max();
   for (const auto& [user, files] : users_) {
     if (files.helper) {
-      next = std::min(next, files.helper->since + (files.helper->asked ? kPatience : kIdle));
+      next = std::min(next, files.helper->since + (files.helper->asked ? kFilePatience : kIdle));
     }
   }
   itimerspec when{};

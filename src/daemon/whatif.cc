@@ -18,7 +18,7 @@
 namespace berth {
 namespace {
 
-constexpr Duration kPatience = std::chrono::seconds(60);
+constexpr Duration kWhatifPatience = std::chrono::seconds(60);
 constexpr std::size_t kMostOutput = std::size_t{64} << 20;
 constexpr int kNiceness = 10;
 
@@ -90,7 +90,7 @@ void Whatif::start(const std::vector<std::string>& words, std::unique_ptr<Respon
                                                      std::strerror(problem))}));
   }
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid_), kNiceness);
-  until_ = now + kPatience;
+  until_ = now + kWhatifPatience;
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
   loop_.watch(output_.get(), [this] { read_output(); });
 }
@@ -119,7 +119,7 @@ void Whatif::check(Time now) {
   if (now >= until_) {
     answer(failed({ErrorCode::Timeout, fmt::format("the simulation took more than {} s: choose "
                                                    "fewer policies",
-                                                   to_seconds(kPatience))}));
+                                                   to_seconds(kWhatifPatience))}));
   } else if (reply_->gone()) {
     reply_.reset();
   }

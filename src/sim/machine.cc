@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "base/text.h"
 #include "base/units.h"
 
 namespace berth {
@@ -27,13 +28,6 @@ Failure wrong(std::string_view text, std::string_view why) {
               fmt::format("'{}' names no devices: {} (write 24, 3x8, 3x8x24GiB or "
                           "2x8x80GiB:a100+4x4:t4@0.4)",
                           text, why));
-}
-
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t at = text.find(end);
-  const std::string_view part = text.substr(0, at);
-  text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
-  return part;
 }
 
 struct Part {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "sim/read_text.h"
 
@@ -16,20 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 7> kColumns = {"count",  "model",  "memory", "speed",
                                                       "idle_w", "full_w", "machine"};
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == text.npos ? std::string_view{}
-                            : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t at = std::min(text.find(end), text.size());
-  const std::string_view part = text.substr(0, at);
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return trim(part);
-}
-
 class MachineFile {
  public:
   explicit MachineFile(const std::string& path) : path_(path) {}
@@ -37,7 +24,7 @@ class MachineFile {
   Result<Machine> parse(std::string_view text) {
     while (!text.empty()) {
       ++line_;
-      const std::string_view line = take_until(text, '\n');
+      const std::string_view line = trim(take_until(text, '\n'));
       if (line.empty() || line.starts_with('#')) {
         continue;
       }
@@ -62,7 +49,7 @@ class MachineFile {
 
   Result<void> take_header(std::string_view line) {
     while (!line.empty()) {
-      const std::string_view name = take_until(line, ',');
+      const std::string_view name = trim(take_until(line, ','));
       if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end()) {
         return wrong(name, fmt::format("there is no such column: choose from {}",
                                        fmt::join(kColumns, ", ")));
@@ -130,7 +117,7 @@ class MachineFile {
     idle_.reset();
     full_.reset();
     for (std::size_t i = 0; !line.empty(); ++i) {
-      const std::string_view cell = take_until(line, ',');
+      const std::string_view cell = trim(take_until(line, ','));
       if (i >= columns_.size()) {
         return wrong(std::to_string(i + 1), "the first line names no such column");
       }

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.h"
+
 namespace berth {
 namespace {
 
@@ -26,13 +28,6 @@ constexpr std::array<Aliases, 11> kAliases = {
     {"gpu_milli"},
     {"priority"},
 };
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos
-             ? std::string_view{}
-             : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// Takes a cell and the comma behind it. A cell in quotes may hold commas.
 std::string_view take_cell(std::string_view& line) {

@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-enum class Kind { Number, Text, Truth };
+enum class ValueKind { Number, Text, Truth };
 
 struct BinaryOp {
   std::string_view symbol;
@@ -37,16 +37,17 @@ constexpr std::array kOr = {BinaryOp{"||", ConstraintOp::Or}};
 // Deeper than anyone writes, and far from the end of the stack.
 constexpr int kMostNesting = 100;
 
-class Parser {
+class ConstraintParser {
  public:
-  Parser(std::string_view text, std::span<const Param> params) : lexer_(text), params_(params) {}
+  ConstraintParser(std::string_view text, std::span<const Param> params)
+      : lexer_(text), params_(params) {}
 
   Result<ConstraintProgram> parse() {
     if (const auto first = advance(); !first) {
       return Failure(first.error());
     }
     const std::size_t offset = token_.offset;
-    const Result<Kind> kind = disjunction();
+    const Result<ValueKind> kind = disjunction();
     if (!kind) {
       return Failure(kind.error());
     }
@@ -55,14 +56,14 @@ class Parser {
                                             "comparisons cannot be chained: join them with 'and'")
                              : lexer_.error(token_.offset, "the condition should have ended here");
     }
-    if (*kind != Kind::Truth) {
+    if (*kind != ValueKind::Truth) {
       return lexer_.error(offset, "this is a value, not a condition: compare it with something");
     }
     return std::move(program_);
   }
 
  private:
-  using Level = Result<Kind> (Parser::*)();
+  using Level = Result<ValueKind> (ConstraintParser::*)();
 
   Result<void> advance() {
     const Result<ConstraintToken> token = lexer_.next();
@@ -86,9 +87,9 @@ class Parser {
   bool is_comparison() const { return current_of(kCompare) != nullptr || token_.is("in"); }
 
   /// `operand (op operand)*`, all operands and the outcome of one kind.
-  Result<Kind> chain(std::span<const BinaryOp> ops, Level operand, Kind kind,
-                     std::string_view needs) {
-    Result<Kind> left = (this->*operand)();
+  Result<ValueKind> chain(std::span<const BinaryOp> ops, Level operand, ValueKind kind,
+                          std::string_view needs) {
+    Result<ValueKind> left = (this->*operand)();
     while (left) {
       const BinaryOp* op = current_of(ops);
       if (op == nullptr) {
@@ -98,7 +99,7 @@ class Parser {
       if (const auto good = advance(); !good) {
         return Failure(good.error());
       }
-      Result<Kind> right = (this->*operand)();
+      Result<ValueKind> right = (this->*operand)();
       if (!right) {
         return right;
       }
@@ -110,32 +111,42 @@ class Parser {
     return left;
   }
 
-  Result<Kind> disjunction() { return chain(kOr, &Parser::conjunction, Kind::Truth, "conditions"); }
-  Result<Kind> conjunction() { return chain(kAnd, &Parser::negation, Kind::Truth, "conditions"); }
-  Result<Kind> sum() { return chain(kAdd, &Parser::product, Kind::Number, "numbers"); }
-  Result<Kind> product() { return chain(kTimes, &Parser::signed_value, Kind::Number, "numbers"); }
+  Result<ValueKind> disjunction() {
+    return chain(kOr, &ConstraintParser::conjunction, ValueKind::Truth, "conditions");
+  }
+  Result<ValueKind> conjunction() {
+    return chain(kAnd, &ConstraintParser::negation, ValueKind::Truth, "conditions");
+  }
+  Result<ValueKind> sum() {
+    return chain(kAdd, &ConstraintParser::product, ValueKind::Number, "numbers");
+  }
+  Result<ValueKind> product() {
+    return chain(kTimes, &ConstraintParser::signed_value, ValueKind::Number, "numbers");
+  }
 
-  Result<Kind> negation() {
+  Result<ValueKind> negation() {
     if (token_.is("!")) {
-      return prefixed(&Parser::negation, Kind::Truth, ConstraintOp::Not, "'not' needs a condition");
+      return prefixed(&ConstraintParser::negation, ValueKind::Truth, ConstraintOp::Not,
+                      "'not' needs a condition");
     }
     return comparison();
   }
 
-  Result<Kind> signed_value() {
+  Result<ValueKind> signed_value() {
     if (token_.is("-")) {
-      return prefixed(&Parser::signed_value, Kind::Number, ConstraintOp::Negate,
+      return prefixed(&ConstraintParser::signed_value, ValueKind::Number, ConstraintOp::Negate,
                       "'-' needs a number");
     }
     return primary();
   }
 
-  Result<Kind> prefixed(Level operand, Kind kind, ConstraintOp op, std::string_view complaint) {
+  Result<ValueKind> prefixed(Level operand, ValueKind kind, ConstraintOp op,
+                             std::string_view complaint) {
     const std::size_t offset = token_.offset;
     if (const auto good = advance(); !good) {
       return Failure(good.error());
     }
-    Result<Kind> found = nested(operand);
+    Result<ValueKind> found = nested(operand);
     if (!found) {
       return found;
     }
@@ -146,18 +157,18 @@ class Parser {
     return kind;
   }
 
-  Result<Kind> nested(Level level) {
+  Result<ValueKind> nested(Level level) {
     if (nesting_ == kMostNesting) {
       return lexer_.error(token_.offset, "nested too deeply");
     }
     ++nesting_;
-    Result<Kind> kind = (this->*level)();
+    Result<ValueKind> kind = (this->*level)();
     --nesting_;
     return kind;
   }
 
-  Result<Kind> comparison() {
-    Result<Kind> left = sum();
+  Result<ValueKind> comparison() {
+    Result<ValueKind> left = sum();
     if (!left) {
       return left;
     }
@@ -173,12 +184,12 @@ class Parser {
     if (op == nullptr) {
       return membership(*left, offset, negated);
     }
-    Result<Kind> right = sum();
+    Result<ValueKind> right = sum();
     if (!right) {
       return right;
     }
     const bool ordered = op->op != ConstraintOp::Equal && op->op != ConstraintOp::NotEqual;
-    if ((*left == Kind::Truth) != (*right == Kind::Truth)) {
+    if ((*left == ValueKind::Truth) != (*right == ValueKind::Truth)) {
       return lexer_.error(offset,
                           fmt::format("'{}' compares a condition with a value", op->symbol));
     }
@@ -187,11 +198,11 @@ class Parser {
           offset, fmt::format("'{}' compares a number with what is not always one", op->symbol));
     }
     emit(op->op);
-    return Kind::Truth;
+    return ValueKind::Truth;
   }
 
   /// After `x in` (or `x not`, when `negated`): `(a, b, …)`.
-  Result<Kind> membership(Kind left, std::size_t offset, bool negated) {
+  Result<ValueKind> membership(ValueKind left, std::size_t offset, bool negated) {
     if (negated && !token_.is("in")) {
       return lexer_.error(offset, "'not' can only be followed by 'in' here");
     }
@@ -200,7 +211,7 @@ class Parser {
         return Failure(good.error());
       }
     }
-    if (left == Kind::Truth) {
+    if (left == ValueKind::Truth) {
       return lexer_.error(offset, "'in' looks for a value, not for a condition");
     }
     if (!token_.is("(")) {
@@ -212,11 +223,11 @@ class Parser {
         return Failure(good.error());
       }
       const std::size_t item_offset = token_.offset;
-      Result<Kind> item = nested(&Parser::sum);
+      Result<ValueKind> item = nested(&ConstraintParser::sum);
       if (!item) {
         return item;
       }
-      if (*item == Kind::Truth) {
+      if (*item == ValueKind::Truth) {
         return lexer_.error(item_offset, "'in' looks for a value, not for a condition");
       }
       ++items;
@@ -228,7 +239,7 @@ class Parser {
     if (negated) {
       emit(ConstraintOp::Not);
     }
-    return Kind::Truth;
+    return ValueKind::Truth;
   }
 
   Result<void> close() {
@@ -238,7 +249,7 @@ class Parser {
     return advance();
   }
 
-  Result<Kind> primary() {
+  Result<ValueKind> primary() {
     const ConstraintToken token = token_;
     if (const auto good = advance(); !good) {
       return Failure(good.error());
@@ -246,11 +257,11 @@ class Parser {
     switch (token.kind) {
       case ConstraintTokenKind::Number:
         emit(ConstraintOp::Number, token.number);
-        return Kind::Number;
+        return ValueKind::Number;
       case ConstraintTokenKind::Text:
         emit(ConstraintOp::Text, 0, program_.texts.size());
         program_.texts.emplace_back(token.text);
-        return Kind::Text;
+        return ValueKind::Text;
       case ConstraintTokenKind::Name:
         return parameter(token);
       case ConstraintTokenKind::End:
@@ -261,7 +272,7 @@ class Parser {
     if (!token.is("(")) {
       return lexer_.error(token.offset, fmt::format("a value is missing before '{}'", token.text));
     }
-    Result<Kind> inner = nested(&Parser::disjunction);
+    Result<ValueKind> inner = nested(&ConstraintParser::disjunction);
     if (!inner) {
       return inner;
     }
@@ -271,11 +282,11 @@ class Parser {
     return inner;
   }
 
-  Result<Kind> parameter(const ConstraintToken& token) {
+  Result<ValueKind> parameter(const ConstraintToken& token) {
     for (std::size_t i = 0; i < params_.size(); ++i) {
       if (params_[i].name() == token.text) {
         emit(ConstraintOp::Param, 0, i);
-        return params_[i].is_numeric() ? Kind::Number : Kind::Text;
+        return params_[i].is_numeric() ? ValueKind::Number : ValueKind::Text;
       }
     }
     return lexer_.error(token.offset, fmt::format("unknown parameter '{}' (known: {}; text needs "
@@ -293,7 +304,7 @@ class Parser {
 }  // namespace
 
 Result<ConstraintProgram> parse_constraint(std::string_view text, std::span<const Param> params) {
-  return Parser(text, params).parse();
+  return ConstraintParser(text, params).parse();
 }
 
 }  // namespace berth

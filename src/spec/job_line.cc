@@ -7,12 +7,11 @@
 #include <array>
 #include <cstring>
 
+#include "base/text.h"
 #include "spec/sweep_text.h"
 
 namespace berth {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n";
 
 std::string_view trim_left(std::string_view text) {
   const std::size_t start = text.find_first_not_of(kBlanks);

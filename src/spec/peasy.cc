@@ -4,25 +4,19 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "spec/sweep_text.h"
 
 namespace berth {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kPart = ";;";
 constexpr std::string_view kEnd = ";;;";
 constexpr std::size_t kLookEvery = 1000;
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  const std::size_t end = text.find_last_not_of(kBlanks);
-  return end == text.npos ? std::string_view{} : text.substr(begin, end + 1 - begin);
-}
-
-class Parser {
+class PeasyParser {
  public:
-  Parser(std::string_view text, const PeasyLimits& limits) : text_(text), limits_(limits) {}
+  PeasyParser(std::string_view text, const PeasyLimits& limits) : text_(text), limits_(limits) {}
 
   PeasyText parse() {
     for (std::size_t taken = 1;; ++taken) {
@@ -57,9 +51,9 @@ class Parser {
     const std::size_t output_begin = name_end + kPart.size();
     const std::size_t command_begin = output_end + kPart.size();
     PeasyJob job;
-    job.name = trimmed(record.substr(0, name_end));
-    job.output = trimmed(record.substr(output_begin, output_end - output_begin));
-    job.command = trimmed(record.substr(command_begin));
+    job.name = trim(record.substr(0, name_end));
+    job.output = trim(record.substr(output_begin, output_end - output_begin));
+    job.command = trim(record.substr(command_begin));
     const std::size_t before = result_.problems.size();
     for (const auto& [what, part, where] : {std::tuple{"name", &job.name, std::size_t{0}},
                                             {"output file", &job.output, output_begin}}) {
@@ -127,7 +121,7 @@ class Parser {
 }  // namespace
 
 PeasyText parse_peasy(std::string_view text, const PeasyLimits& limits) {
-  return Parser(text, limits).parse();
+  return PeasyParser(text, limits).parse();
 }
 
 }  // namespace berth

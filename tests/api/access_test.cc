@@ -133,13 +133,13 @@ struct RuleCase {
   uid_t user;
 };
 
-constexpr uid_t kAnn = 1000;
+constexpr uid_t kSessionUser = 1000;
 
 std::variant<Peer, Refusal> judge(const RuleCase& rule) {
   TcpAccess access = access_with_token();
   access.open = {"GET /", "POST /v1/session"};
   access.session = [](std::string_view token) {
-    return token == "of-ann" ? std::optional(Peer{false, kAnn, 5}) : std::nullopt;
+    return token == "of-ann" ? std::optional(Peer{false, kSessionUser, 5}) : std::nullopt;
   };
   access.hosts = host_names("127.0.0.1", 8750);
   RequestHead head;
@@ -165,7 +165,7 @@ TEST_P(Rules, SayWhoAsksOrRefuse) {
   EXPECT_EQ(GetParam().status, 0);
   EXPECT_FALSE(peer.local);
   EXPECT_EQ(peer.uid, GetParam().user);
-  EXPECT_EQ(peer.session, GetParam().user == kAnn ? 5U : 0U);
+  EXPECT_EQ(peer.session, GetParam().user == kSessionUser ? 5U : 0U);
 }
 
 constexpr const char* kHere = "127.0.0.1:8750";
@@ -176,9 +176,9 @@ INSTANTIATE_TEST_SUITE_P(
     Api, Rules,
     ::testing::Values(
         RuleCase{"token", "GET /v1/jobs", kOwn, kHere, nullptr, 0, kUser},
-        RuleCase{"session", "GET /v1/jobs", kAnns, kHere, nullptr, 0, kAnn},
+        RuleCase{"session", "GET /v1/jobs", kAnns, kHere, nullptr, 0, kSessionUser},
         RuleCase{"session_of_the_page", "POST /v1/jobs", kAnns, kHere, "http://127.0.0.1:8750", 0,
-                 kAnn},
+                 kSessionUser},
         RuleCase{"session_elsewhere", "POST /v1/jobs", kAnns, kHere, "http://127.0.0.1:1", 403, 0},
         RuleCase{"session_rebound", "GET /v1/jobs", kAnns, "evil.example:8750", nullptr, 403, 0},
         RuleCase{"no_session", "GET /v1/jobs", "Bearer of-bob", kHere, nullptr, 401, 0},
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"page_head", "HEAD /", "", kHere, nullptr, 0, kNobody},
         RuleCase{"page_with_query", "GET /?a=b", "", kHere, nullptr, 0, kNobody},
         RuleCase{"page_in_other_letters", "GET /%2F", "", kHere, nullptr, 401, 0},
-        RuleCase{"page_with_token", "GET /", kAnns, kHere, nullptr, 0, kAnn},
+        RuleCase{"page_with_token", "GET /", kAnns, kHere, nullptr, 0, kSessionUser},
         RuleCase{"page_with_old_token", "GET /", "Bearer old", kHere, nullptr, 0, kNobody},
         RuleCase{"page_written_to", "POST /", "", kHere, nullptr, 401, 0},
         RuleCase{"page_asked_how", "OPTIONS /", "", kHere, nullptr, 401, 0},

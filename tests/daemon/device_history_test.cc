@@ -8,7 +8,7 @@ namespace {
 
 using Values = std::vector<std::optional<double>>;
 
-Time at(double seconds) {
+Time seconds_in(double seconds) {
   return Time(Duration(static_cast<std::int64_t>((1'700'000'000 + seconds) * 1e9)));
 }
 
@@ -24,11 +24,11 @@ TEST(DeviceHistory, IsEmptyAtFirst) {
 
 TEST(DeviceHistory, HasTheMeanOfEachInterval) {
   DeviceHistory history;
-  history.add(at(0), {busy(10), DeviceSample{}});
-  history.add(at(1.5), {busy(30), DeviceSample{}});
-  history.add(at(2), {busy(50), busy(1)});
-  history.add(at(8.1), {busy(70), busy(2)});
-  EXPECT_EQ(history.from(), at(0));
+  history.add(seconds_in(0), {busy(10), DeviceSample{}});
+  history.add(seconds_in(1.5), {busy(30), DeviceSample{}});
+  history.add(seconds_in(2), {busy(50), busy(1)});
+  history.add(seconds_in(8.1), {busy(70), busy(2)});
+  EXPECT_EQ(history.from(), seconds_in(0));
   EXPECT_EQ(history.values(0, DeviceHistory::kUtilization),
             (Values{20, 50, std::nullopt, std::nullopt, 70}));
   EXPECT_EQ(history.values(1, DeviceHistory::kUtilization),
@@ -40,15 +40,15 @@ TEST(DeviceHistory, HasTheMeanOfEachInterval) {
 TEST(DeviceHistory, ForgetsWhatIsOlderThanTenMinutes) {
   DeviceHistory history;
   for (int i = 0; i < 1000; ++i) {
-    history.add(at(i), {busy(i / 10)});
+    history.add(seconds_in(i), {busy(i / 10)});
   }
-  EXPECT_EQ(history.from(), at(400));
+  EXPECT_EQ(history.from(), seconds_in(400));
   const Values values = history.values(0, DeviceHistory::kUtilization);
   EXPECT_EQ(values.size(), 300U);
   EXPECT_EQ(values.front(), 40);
   EXPECT_EQ(values.back(), 99);
-  history.add(at(1'000'000), {busy(5)});
-  EXPECT_EQ(history.from(), at(1'000'000));
+  history.add(seconds_in(1'000'000), {busy(5)});
+  EXPECT_EQ(history.from(), seconds_in(1'000'000));
   EXPECT_EQ(history.values(0, DeviceHistory::kUtilization), Values{5});
 }
 

@@ -8,8 +8,8 @@
 namespace berth {
 namespace {
 
-constexpr uid_t kOwner = 1000;
-constexpr uid_t kAnn = 1001;
+constexpr uid_t kDaemonUser = 1000;
+constexpr uid_t kOtherUser = 1001;
 constexpr uid_t kBob = 1002;
 
 JobReport secret_report() {
@@ -21,7 +21,7 @@ JobReport secret_report() {
   report.reason = report.log = report.why = "secret";
   report.environment = {"SECRET=secret"};
   JobDescription& job = report.description;
-  job.user = kAnn;
+  job.user = kOtherUser;
   job.name = job.project = job.command = job.directory = job.output = job.error = job.sweep =
       "secret";
   job.labels = {{"secret", "secret"}};
@@ -34,8 +34,8 @@ JobReport secret_report() {
 }
 
 TEST(Privacy, OthersSeeNoText) {
-  const Privacy privacy(true, kOwner);
-  for (const uid_t viewer : {uid_t{0}, kOwner, kAnn}) {
+  const Privacy privacy(true, kDaemonUser);
+  for (const uid_t viewer : {uid_t{0}, kDaemonUser, kOtherUser}) {
     EXPECT_NE(to_json(privacy.shown(secret_report(), viewer)).find("secret"), std::string::npos);
   }
   const std::string seen = to_json(privacy.shown(secret_report(), kBob));
@@ -43,16 +43,16 @@ TEST(Privacy, OthersSeeNoText) {
   EXPECT_EQ(seen.find("4711"), std::string::npos) << seen;
   EXPECT_NE(seen.find(R"("gpus_needed":2)"), std::string::npos) << seen;
   EXPECT_NE(seen.find(R"("state":"running")"), std::string::npos) << seen;
-  EXPECT_NE(to_json(Privacy(false, kOwner).shown(secret_report(), kBob)).find("secret"),
+  EXPECT_NE(to_json(Privacy(false, kDaemonUser).shown(secret_report(), kBob)).find("secret"),
             std::string::npos);
 }
 
 TEST(Privacy, AChoiceByWhatIsHiddenMeansOnesOwnJobs) {
-  const Privacy privacy(true, kOwner);
+  const Privacy privacy(true, kDaemonUser);
   for (const char* word : {"secret", "name=s*", "project=secret", "sweep=secret", "label=a=b"}) {
     const JobFilter filter = parse_selector({word}).value();
     EXPECT_EQ(privacy.narrowed(filter, kBob).user, kBob) << word;
-    EXPECT_FALSE(privacy.narrowed(filter, kOwner).user.has_value()) << word;
+    EXPECT_FALSE(privacy.narrowed(filter, kDaemonUser).user.has_value()) << word;
   }
   for (const char* word : {"7", "state=live", "user=1001"}) {
     const JobFilter filter = parse_selector({word}).value();

@@ -7,7 +7,6 @@ namespace berth {
 namespace {
 
 using std::chrono::hours;
-using std::chrono::minutes;
 using std::chrono::nanoseconds;
 
 constexpr Time kNow = Time(hours(24) * 20'000);
@@ -49,8 +48,8 @@ TEST(Sessions, ACodeLivesForTwoMinutes) {
   Sessions sessions;
   sessions.add_code(kCode, 1000, kNow);
   sessions.add_code("later" + kCode, 1000, kNow + nanoseconds(1));
-  EXPECT_FALSE(sessions.begin(kCode, kToken, kNow + minutes(2)).has_value());
-  EXPECT_TRUE(sessions.begin("later" + kCode, kToken, kNow + minutes(2)).has_value());
+  EXPECT_FALSE(sessions.begin(kCode, kToken, kNow + std::chrono::minutes(2)).has_value());
+  EXPECT_TRUE(sessions.begin("later" + kCode, kToken, kNow + std::chrono::minutes(2)).has_value());
 }
 
 TEST(Sessions, AGuessIsNoCode) {

@@ -14,14 +14,15 @@
 namespace berth {
 namespace {
 
-Time at(std::int64_t milliseconds) {
+Time milliseconds_in(std::int64_t milliseconds) {
   return Time(std::chrono::seconds(1'700'000'000) + std::chrono::milliseconds(milliseconds));
 }
 
 std::string text(const UsageLog& log) {
   std::string result;
   for (std::size_t i = 0; i < log.points(); ++i) {
-    result += std::to_string((log.time(i) - at(0)) / std::chrono::milliseconds(1)) + ":";
+    result +=
+        std::to_string((log.time(i) - milliseconds_in(0)) / std::chrono::milliseconds(1)) + ":";
     for (std::size_t device = 0; device < log.devices().size(); ++device) {
       const auto busy = log.utilization(i, device);
       result += " " + std::to_string(log.memory(i, device).count) + "/" +
@@ -35,21 +36,21 @@ std::string text(const UsageLog& log) {
 TEST(UsageLog, PutsReadingsOfASecondTogether) {
   UsageLog log({"0", "1"});
   EXPECT_EQ(log.points(), 0U);
-  log.add(at(0), {{Bytes{5}, 10}, {Bytes{1}, std::nullopt}});
-  log.add(at(999), {{Bytes{3}, 20}, {Bytes{2}, std::nullopt}});
-  log.add(at(1000), {{Bytes{7}, 30}, {Bytes{2}, 4}});
-  log.add(at(5500), {{Bytes{7}, std::nullopt}, {Bytes{2}, 4}});
+  log.add(milliseconds_in(0), {{Bytes{5}, 10}, {Bytes{1}, std::nullopt}});
+  log.add(milliseconds_in(999), {{Bytes{3}, 20}, {Bytes{2}, std::nullopt}});
+  log.add(milliseconds_in(1000), {{Bytes{7}, 30}, {Bytes{2}, 4}});
+  log.add(milliseconds_in(5500), {{Bytes{7}, std::nullopt}, {Bytes{2}, 4}});
   EXPECT_EQ(text(log), "0: 5/15 2/?; 1000: 7/30 2/4; 5000: 7/? 2/4; ");
 }
 
 TEST(UsageLog, IsThinnedAsItGrows) {
   UsageLog log({"0"});
   for (int i = 0; i < 100'000; ++i) {
-    log.add(at(i * 1000), {{Bytes{i}, i % 2 == 0 ? 0 : 100}});
+    log.add(milliseconds_in(i * 1000), {{Bytes{i}, i % 2 == 0 ? 0 : 100}});
     ASSERT_LE(log.points(), UsageLog::kMostPoints);
   }
   EXPECT_GE(log.points(), UsageLog::kMostPoints / 2);
-  EXPECT_EQ(log.time(0), at(0));
+  EXPECT_EQ(log.time(0), milliseconds_in(0));
   EXPECT_EQ(log.time(1) - log.time(0), std::chrono::seconds(256));
   EXPECT_EQ(log.memory(0, 0), Bytes{255}) << "the highest stays";
   EXPECT_EQ(log.utilization(0, 0), 50);
@@ -59,7 +60,7 @@ TEST(UsageLog, IsThinnedAsItGrows) {
 TEST(UsageLog, GoesThroughAFile) {
   UsageLog log({"a", "<b>"});
   for (int i = 0; i < 50; ++i) {
-    log.add(at(i * 1700), {{Bytes{1'000'000'000 - i}, i}, {Bytes{}, std::nullopt}});
+    log.add(milliseconds_in(i * 1700), {{Bytes{1'000'000'000 - i}, i}, {Bytes{}, std::nullopt}});
   }
   const std::string bytes = log.encode();
   const std::optional<UsageLog> again = UsageLog::decode(bytes);
@@ -102,16 +103,16 @@ TEST(UsageBook, KeepsWhatHasEnded) {
   const UsageBook::Attempt second{JobId{7}, 2};
   UsageBook book;
   book.open(folder + "/usage");
-  book.add(first, {"0"}, at(0), {{Bytes{5}, 1}});
+  book.add(first, {"0"}, milliseconds_in(0), {{Bytes{5}, 1}});
   EXPECT_EQ(text(*book.find(first)), "0: 5/1; ");
   EXPECT_FALSE(book.find(second));
   book.end(first);
-  book.add(second, {"0"}, at(0), {{Bytes{6}, 1}});
-  book.add(second, {"0"}, at(60'000), {{Bytes{8}, 1}});
+  book.add(second, {"0"}, milliseconds_in(0), {{Bytes{6}, 1}});
+  book.add(second, {"0"}, milliseconds_in(60'000), {{Bytes{8}, 1}});
   UsageBook next;  // of the next daemon, after a crash
   next.open(folder + "/usage");
   EXPECT_EQ(text(*next.find(first)), "0: 5/1; ");
-  next.add(second, {"0"}, at(61'000), {{Bytes{9}, 1}});
+  next.add(second, {"0"}, milliseconds_in(61'000), {{Bytes{9}, 1}});
   EXPECT_EQ(text(*next.find(second)), "0: 6/1; 60000: 8/1; 61000: 9/1; ");
   next.remove(first);
   EXPECT_FALSE(next.find(first));

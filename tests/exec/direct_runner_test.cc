@@ -20,7 +20,7 @@ namespace berth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kDeadline = std::chrono::seconds(20);
+constexpr auto kRunnerDeadline = std::chrono::seconds(20);
 
 /// A file in memory that a job writes to and the test reads.
 class Capture {
@@ -99,7 +99,7 @@ class DirectRunnerTest : public testing::TestWithParam<bool> {
   }
 
   Exit wait_for(std::uint64_t id) {
-    const auto deadline = Clock::now() + kDeadline;
+    const auto deadline = Clock::now() + kRunnerDeadline;
     while (!exits_.contains(id) && Clock::now() < deadline) {
       pollfd poll{runner_->event_fd(), POLLIN, 0};
       (void)::poll(&poll, 1, 1000);
@@ -214,7 +214,7 @@ TEST_P(DirectRunnerTest, WhatAJobLeavesBehindIsEnded) {
   // The job's own end depends on nothing: its standard input is empty, so `read` fails at once.
   EXPECT_EQ(wait_for(1).code, 3);
   witness.writer.reset();
-  const auto deadline = Clock::now() + kDeadline;
+  const auto deadline = Clock::now() + kRunnerDeadline;
   // Adopted processes die one generation at a time; each death is an event.
   bool gone = false;
   while (!gone && Clock::now() < deadline) {

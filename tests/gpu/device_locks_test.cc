@@ -17,9 +17,9 @@
 namespace berth {
 namespace {
 
-constexpr int kDeadline = 20'000;  // milliseconds
+constexpr int kPollDeadline = 20'000;  // milliseconds
 
-DeviceInfo device(const std::string& name) {
+DeviceInfo locked_device(const std::string& name) {
   DeviceInfo info;
   info.spec.name = name;
   return info;
@@ -54,7 +54,7 @@ class DeviceLocksTest : public testing::Test {
   /// What is freed before the deadline.
   static std::vector<DeviceId> wait_freed(DeviceLocks& locks) {
     pollfd ready{locks.event_fd(), POLLIN, 0};
-    EXPECT_EQ(::poll(&ready, 1, kDeadline), 1) << "nothing was freed";
+    EXPECT_EQ(::poll(&ready, 1, kPollDeadline), 1) << "nothing was freed";
     return locks.freed();
   }
 
@@ -90,7 +90,7 @@ class DeviceLocksTest : public testing::Test {
   std::string root_ = folder_.path() + "/locks";
   ScopedVariable variable_{"BERTH_LOCKS", root_.c_str()};
   ScopedVariable no_leases_{"BERTH_LEASES", nullptr};
-  std::vector<DeviceInfo> devices_{device("0"), device("1"), device("2")};
+  std::vector<DeviceInfo> devices_{locked_device("0"), locked_device("1"), locked_device("2")};
 };
 
 TEST_F(DeviceLocksTest, TwoOwnersNeverHaveOneDevice) {
@@ -215,7 +215,7 @@ TEST_F(DeviceLocksTest, ABerthInsideAJobMayUseTheJobsDevices) {
 }
 
 TEST_F(DeviceLocksTest, AnIdTwiceIsOneDevice) {
-  devices_ = {device("0"), device("0"), device("1")};
+  devices_ = {locked_device("0"), locked_device("0"), locked_device("1")};
   const auto first = open();
   const auto second = open();
   EXPECT_TRUE(take(*first, {0}));
@@ -326,7 +326,7 @@ TEST_F(DeviceLocksTest, ARemovedLockIsPutBack) {
   EXPECT_TRUE(first->restore().empty());
   ASSERT_EQ(::unlink(first->paths(ids({0})).front().c_str()), 0);
   std::vector<std::string> told;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kDeadline);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPollDeadline);
   while (told.empty() && std::chrono::steady_clock::now() < end) {
     told = first->restore();
   }
@@ -341,7 +341,7 @@ TEST_F(DeviceLocksTest, DevicesMayJoin) {
   const auto other = open();
   EXPECT_TRUE(take(*other, {1}));
   EXPECT_FALSE(take(*locks, {1}));
-  devices_.push_back(device("3"));
+  devices_.push_back(locked_device("3"));
   locks->extend(devices_);
   EXPECT_TRUE(locks->holds(DeviceId{0}));
   EXPECT_TRUE(take(*locks, {3}));
@@ -365,7 +365,7 @@ TEST_F(DeviceLocksTest, ARaceHasOneWinnerAtATime) {
       for (int had = 0; had < kTimes;) {
         if (!locks->try_acquire(wanted).empty()) {
           pollfd ready{locks->event_fd(), POLLIN, 0};
-          if (::poll(&ready, 1, kDeadline) != 1) {
+          if (::poll(&ready, 1, kPollDeadline) != 1) {
             return 2;  // all stand still
           }
           (void)locks->freed();
@@ -545,7 +545,7 @@ TEST(LockFolder, KeysAreSafeFileNames) {
 }
 
 TEST(LockFolder, EveryKindOfDeviceHasAKey) {
-  DeviceInfo info = device("0");
+  DeviceInfo info = locked_device("0");
   EXPECT_EQ(lock_key(info), "id-0");
   info.pci_bus = "0000:3b:00.0";
   EXPECT_EQ(lock_key(info), "pci-0000:3b:00.0");

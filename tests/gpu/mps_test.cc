@@ -16,9 +16,9 @@ namespace berth {
 namespace {
 
 using Kind = MpsEvent::Kind;
-constexpr auto kDeadline = std::chrono::seconds(30);
+constexpr auto kMpsDeadline = std::chrono::seconds(30);
 
-DeviceInfo device(std::string name, DeviceFamily family = DeviceFamily::Trusted) {
+DeviceInfo mps_device(std::string name, DeviceFamily family = DeviceFamily::Trusted) {
   DeviceInfo info;
   info.spec.name = name;
   info.family = family;
@@ -49,7 +49,7 @@ class MpsTest : public ::testing::Test {
 
   /// Takes events until one of this kind comes.
   MpsEvent wait_for(Kind kind) {
-    const auto end = std::chrono::steady_clock::now() + kDeadline;
+    const auto end = std::chrono::steady_clock::now() + kMpsDeadline;
     while (std::chrono::steady_clock::now() < end) {
       for (; !events_.empty(); events_.erase(events_.begin())) {
         if (events_.front().kind == kind) {
@@ -147,8 +147,8 @@ class MpsTest : public ::testing::Test {
   ScopedVariable mark_{"FAKE_MPS", folder_.path().c_str()};
   ScopedVariable path_{"PATH",
                        fmt::format("{}/fake_mps:{}", BERTH_TESTS_DIR, std::getenv("PATH")).c_str()};
-  std::vector<DeviceInfo> devices_ = {device("0"), device("1"),
-                                      device("2", DeviceFamily::Simulated)};
+  std::vector<DeviceInfo> devices_ = {mps_device("0"), mps_device("1"),
+                                      mps_device("2", DeviceFamily::Simulated)};
   std::vector<MpsEvent> events_;
   std::unique_ptr<Mps> mps_ = std::make_unique<Mps>(owner());
 };
@@ -402,7 +402,7 @@ TEST_F(MpsTest, SaysWhatIsMissing) {
             "MPS is asked for but nvidia-cuda-mps-control is not on PATH; install what comes with "
             "NVIDIA's driver, or leave MPS out");
   EXPECT_FALSE(mps_->use(JobId{1}, devices_[0], ::geteuid()));
-  const Result<bool> amd = mps_->use(JobId{1}, device("3", DeviceFamily::Amd), ::geteuid());
+  const Result<bool> amd = mps_->use(JobId{1}, mps_device("3", DeviceFamily::Amd), ::geteuid());
   ASSERT_FALSE(amd);
   EXPECT_NE(amd.error().message.find("GPU 3 is not"), std::string::npos);
 }

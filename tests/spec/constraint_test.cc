@@ -8,7 +8,7 @@ namespace berth {
 namespace {
 
 /// a=3, b=4.5, opt=adam (or sgd), bs=32, mixed=auto (or 1), and names that need braces.
-const std::vector<Param>& known() {
+const std::vector<Param>& known_params() {
   static const std::vector<Param> params = {
       param("a", "3"),      param("b", "4.5"),        param("opt", "adam,sgd"),
       param("bs", "3.2e1"), param("mixed", "auto,1"), param("batch-size", "64"),
@@ -18,12 +18,12 @@ const std::vector<Param>& known() {
 }
 
 std::string outcome(std::string_view text) {
-  const Result<Constraint> parsed = Constraint::parse(text, known());
+  const Result<Constraint> parsed = Constraint::parse(text, known_params());
   if (!parsed) {
     return parsed.error().message;
   }
   std::vector<ParamValue> values;
-  for (const Param& p : known()) {
+  for (const Param& p : known_params()) {
     values.push_back(p.at(0));
   }
   return parsed->holds(values) ? "true" : "false";
@@ -73,13 +73,13 @@ INSTANTIATE_TEST_SUITE_P(
         TruthRow{"no_spaces", "a==3&&b==4.5", true}),
     kRowName);
 
-struct ErrorRow {
+struct ConstraintErrorRow {
   const char* name;
   std::string_view text;
   std::string_view says;
 };
 
-class ConstraintErrors : public testing::TestWithParam<ErrorRow> {};
+class ConstraintErrors : public testing::TestWithParam<ConstraintErrorRow> {};
 
 TEST_P(ConstraintErrors, PointAtTheColumn) {
   const std::string message = outcome(GetParam().text);
@@ -90,39 +90,44 @@ TEST_P(ConstraintErrors, PointAtTheColumn) {
 INSTANTIATE_TEST_SUITE_P(
     Table, ConstraintErrors,
     testing::Values(
-        ErrorRow{"empty", "", "column 1: a value is missing at the end"},
-        ErrorRow{"half", "a ==", "column 5: a value is missing at the end"},
-        ErrorRow{"no_left", "== 3", "column 1: a value is missing before '=='"},
-        ErrorRow{"single_equals", "a = 3", "column 3: '=' compares nothing: write '=='"},
-        ErrorRow{"no_condition", "a + 1",
-                 "column 1: this is a value, not a condition: compare it with something"},
-        ErrorRow{"unknown", "a == foo",
-                 "column 6: unknown parameter 'foo' (known: a, b, opt, bs, mixed, batch-size, in; "
-                 "text needs quotes)"},
-        ErrorRow{"chained", "1 < a < 3",
-                 "column 7: comparisons cannot be chained: join them with 'and'"},
-        ErrorRow{"text_in_sum", "opt + 1 == 2", "column 5: '+' needs numbers on both sides"},
-        ErrorRow{"mixed_order", "mixed < 3",
-                 "column 7: '<' compares a number with what is not always one"},
-        ErrorRow{"truth_and_value", "(a < 3) == 1",
-                 "column 9: '==' compares a condition with a value"},
-        ErrorRow{"value_in_and", "a and b == 1", "column 3: '&&' needs conditions on both sides"},
-        ErrorRow{"not_of_value", "not a", "column 1: 'not' needs a condition"},
-        ErrorRow{"minus_text", "-opt == 1", "column 1: '-' needs a number"},
-        ErrorRow{"open_parenthesis", "(a == 1", "column 8: ')' is missing here"},
-        ErrorRow{"too_many_closed", "a == 1)", "column 7: the condition should have ended here"},
-        ErrorRow{"two_values", "a 3", "column 3: the condition should have ended here"},
-        ErrorRow{"open_quote", "opt == 'adam", "column 8: ''' has no closing '''"},
-        ErrorRow{"odd_character", "a == 1 # b", "column 8: '#' means nothing here"},
-        ErrorRow{"number_and_letter", "a == 3x",
-                 "column 7: a number ends here, but a letter follows"},
-        ErrorRow{"not_a_number", "a == .", "column 6: this is not a number"},
-        ErrorRow{"in_without_list", "a in 3",
-                 "column 6: 'in' needs values in parentheses: in (1, 2)"},
-        ErrorRow{"in_empty", "a in ()", "column 7: a value is missing before ')'"},
-        ErrorRow{"condition_in_list", "a in ((1 < 2))",
-                 "column 7: 'in' looks for a value, not for a condition"},
-        ErrorRow{"not_without_in", "a not 3", "column 3: 'not' can only be followed by 'in' here"}),
+        ConstraintErrorRow{"empty", "", "column 1: a value is missing at the end"},
+        ConstraintErrorRow{"half", "a ==", "column 5: a value is missing at the end"},
+        ConstraintErrorRow{"no_left", "== 3", "column 1: a value is missing before '=='"},
+        ConstraintErrorRow{"single_equals", "a = 3", "column 3: '=' compares nothing: write '=='"},
+        ConstraintErrorRow{"no_condition", "a + 1",
+                           "column 1: this is a value, not a condition: compare it with something"},
+        ConstraintErrorRow{
+            "unknown", "a == foo",
+            "column 6: unknown parameter 'foo' (known: a, b, opt, bs, mixed, batch-size, in; "
+            "text needs quotes)"},
+        ConstraintErrorRow{"chained", "1 < a < 3",
+                           "column 7: comparisons cannot be chained: join them with 'and'"},
+        ConstraintErrorRow{"text_in_sum", "opt + 1 == 2",
+                           "column 5: '+' needs numbers on both sides"},
+        ConstraintErrorRow{"mixed_order", "mixed < 3",
+                           "column 7: '<' compares a number with what is not always one"},
+        ConstraintErrorRow{"truth_and_value", "(a < 3) == 1",
+                           "column 9: '==' compares a condition with a value"},
+        ConstraintErrorRow{"value_in_and", "a and b == 1",
+                           "column 3: '&&' needs conditions on both sides"},
+        ConstraintErrorRow{"not_of_value", "not a", "column 1: 'not' needs a condition"},
+        ConstraintErrorRow{"minus_text", "-opt == 1", "column 1: '-' needs a number"},
+        ConstraintErrorRow{"open_parenthesis", "(a == 1", "column 8: ')' is missing here"},
+        ConstraintErrorRow{"too_many_closed", "a == 1)",
+                           "column 7: the condition should have ended here"},
+        ConstraintErrorRow{"two_values", "a 3", "column 3: the condition should have ended here"},
+        ConstraintErrorRow{"open_quote", "opt == 'adam", "column 8: ''' has no closing '''"},
+        ConstraintErrorRow{"odd_character", "a == 1 # b", "column 8: '#' means nothing here"},
+        ConstraintErrorRow{"number_and_letter", "a == 3x",
+                           "column 7: a number ends here, but a letter follows"},
+        ConstraintErrorRow{"not_a_number", "a == .", "column 6: this is not a number"},
+        ConstraintErrorRow{"in_without_list", "a in 3",
+                           "column 6: 'in' needs values in parentheses: in (1, 2)"},
+        ConstraintErrorRow{"in_empty", "a in ()", "column 7: a value is missing before ')'"},
+        ConstraintErrorRow{"condition_in_list", "a in ((1 < 2))",
+                           "column 7: 'in' looks for a value, not for a condition"},
+        ConstraintErrorRow{"not_without_in", "a not 3",
+                           "column 3: 'not' can only be followed by 'in' here"}),
     kRowName);
 
 TEST(Constraint, LongConditionsAreFineAndDeepOnesAreRefused) {

@@ -69,13 +69,13 @@ INSTANTIATE_TEST_SUITE_P(
                   {"4611686018427387904"}}),
     kRowName);
 
-struct ErrorRow {
+struct ParamErrorRow {
   const char* name;
   std::string_view text;
   std::string_view says;
 };
 
-class ParamErrors : public testing::TestWithParam<ErrorRow> {};
+class ParamErrors : public testing::TestWithParam<ParamErrorRow> {};
 
 TEST_P(ParamErrors, SayWhatIsWrong) {
   const std::string message = message_of(Param::parse("x", GetParam().text));
@@ -85,28 +85,29 @@ TEST_P(ParamErrors, SayWhatIsWrong) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, ParamErrors,
-    testing::Values(ErrorRow{"empty", "", "empty value"},
-                    ErrorRow{"empty_in_the_middle", "1,,2", "empty value"},
-                    ErrorRow{"empty_at_the_end", "1,", "empty value"},
-                    ErrorRow{"range_in_list", "1..3,7", "'1..3' must stand alone"},
-                    ErrorRow{"no_end", "1..", "is not understood"},
-                    ErrorRow{"no_step", "1..2..", "is not understood"},
-                    ErrorRow{"words", "1..x", "is not understood"},
-                    ErrorRow{"step_zero", "1..5..0", "step of 0"},
-                    ErrorRow{"fraction_step_zero", "0..1..0.0", "step of 0"},
-                    ErrorRow{"fractions_without_step", "0.5..2", "needs a step"},
-                    ErrorRow{"too_many", "-9223372036854775808..9223372036854775807", "too many"},
-                    ErrorRow{"too_many_fractions", "0..1e300..0.1", "too many"},
-                    ErrorRow{"count_zero", "lin:0..1/0", "at least 1"},
-                    ErrorRow{"count_words", "lin:0..1/x", "whole number of points"},
-                    ErrorRow{"log_of_zero", "log:0..1/3", "above 0"},
-                    ErrorRow{"log_without_ends", "log:5", "is not understood"},
-                    ErrorRow{"equal_ends", "uniform:1..1", "begins where it ends"},
-                    ErrorRow{"not_finite", "uniform:0..inf", "is not understood"},
-                    ErrorRow{"too_wide", "uniform:-1.5e308..1.5e308", "too wide"},
-                    ErrorRow{"no_power", "pow2:5..7", "no power of two"},
-                    ErrorRow{"powers_down", "pow2:256..16", "must go up"},
-                    ErrorRow{"powers_of_nothing", "pow2:0..16", "from 1 or more"}),
+    testing::Values(ParamErrorRow{"empty", "", "empty value"},
+                    ParamErrorRow{"empty_in_the_middle", "1,,2", "empty value"},
+                    ParamErrorRow{"empty_at_the_end", "1,", "empty value"},
+                    ParamErrorRow{"range_in_list", "1..3,7", "'1..3' must stand alone"},
+                    ParamErrorRow{"no_end", "1..", "is not understood"},
+                    ParamErrorRow{"no_step", "1..2..", "is not understood"},
+                    ParamErrorRow{"words", "1..x", "is not understood"},
+                    ParamErrorRow{"step_zero", "1..5..0", "step of 0"},
+                    ParamErrorRow{"fraction_step_zero", "0..1..0.0", "step of 0"},
+                    ParamErrorRow{"fractions_without_step", "0.5..2", "needs a step"},
+                    ParamErrorRow{"too_many", "-9223372036854775808..9223372036854775807",
+                                  "too many"},
+                    ParamErrorRow{"too_many_fractions", "0..1e300..0.1", "too many"},
+                    ParamErrorRow{"count_zero", "lin:0..1/0", "at least 1"},
+                    ParamErrorRow{"count_words", "lin:0..1/x", "whole number of points"},
+                    ParamErrorRow{"log_of_zero", "log:0..1/3", "above 0"},
+                    ParamErrorRow{"log_without_ends", "log:5", "is not understood"},
+                    ParamErrorRow{"equal_ends", "uniform:1..1", "begins where it ends"},
+                    ParamErrorRow{"not_finite", "uniform:0..inf", "is not understood"},
+                    ParamErrorRow{"too_wide", "uniform:-1.5e308..1.5e308", "too wide"},
+                    ParamErrorRow{"no_power", "pow2:5..7", "no power of two"},
+                    ParamErrorRow{"powers_down", "pow2:256..16", "must go up"},
+                    ParamErrorRow{"powers_of_nothing", "pow2:0..16", "from 1 or more"}),
     kRowName);
 
 TEST(Param, ContinuousRangesHaveNoSizeAndStayInside) {

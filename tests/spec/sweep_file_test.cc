@@ -67,13 +67,13 @@ TEST(SweepFile, TextsMayHoldAnyCharacters) {
   EXPECT_EQ(commands_of(*spec), (Texts{"§ é", "§ 日本"}));
 }
 
-struct ErrorRow {
+struct FileErrorRow {
   const char* name;
   std::string_view text;
   std::string_view says;
 };
 
-class SweepFileErrors : public testing::TestWithParam<ErrorRow> {};
+class SweepFileErrors : public testing::TestWithParam<FileErrorRow> {};
 
 TEST_P(SweepFileErrors, NameThePlace) {
   const std::string message = message_of(parse_sweep_file(GetParam().text, "f.toml"));
@@ -83,29 +83,37 @@ TEST_P(SweepFileErrors, NameThePlace) {
 INSTANTIATE_TEST_SUITE_P(
     Table, SweepFileErrors,
     testing::Values(
-        ErrorRow{"syntax", "command = \"x\"\nmode = = 3\n", "f.toml:2:8: "},
-        ErrorRow{"odd_characters", "where\u0364\u075e = 3\n", "f.toml:1:6: "},
-        ErrorRow{"twice", "seed = 1\nseed = 2\n", "f.toml:2:"},
-        ErrorRow{"nearest_key", "\nn_sample = 3\n",
-                 "f.toml:2:1: unknown key 'n_sample': did you mean 'n_samples'?"},
-        ErrorRow{"no_near_key", "colour = 3\n",
-                 "f.toml:1:1: unknown key 'colour' (known: command, "},
-        ErrorRow{"command_type", "command = 3\n", "f.toml:1:1: command must be a text"},
-        ErrorRow{"mode_value", "mode = 'random'\n", "f.toml:1:1: 'random' is not a mode"},
-        ErrorRow{"mode_type", "mode = 1\n", "f.toml:1:1: mode must be \"grid\""},
-        ErrorRow{"samples_negative", "n_samples = -1\n", "f.toml:1:1: n_samples must be a whole"},
-        ErrorRow{"samples_fraction", "n_samples = 1.5\n", "f.toml:1:1: n_samples must be a whole"},
-        ErrorRow{"seed_text", "seed = 'x'\n", "f.toml:1:1: seed must be a whole number"},
-        ErrorRow{"where_type", "where = [1]\n", "f.toml:1:10: where must hold texts only"},
-        ErrorRow{"zip_type", "zip = 'a'\n", "f.toml:1:1: zip must be a list of lists"},
-        ErrorRow{"zip_mixed", "zip = [['a','b'], 'c']\n",
-                 "f.toml:1:1: zip must be a list of lists"},
-        ErrorRow{"parameters_type", "parameters = 1\n", "f.toml:1:1: parameters must be a table"},
-        ErrorRow{"no_values", "[parameters]\nx = []\n", "f.toml:2:1: parameter 'x' has no values"},
-        ErrorRow{"bad_range", "[parameters]\nx = '1..'\n", "f.toml:2:1: parameter 'x': the range"},
-        ErrorRow{"bad_name", "[parameters]\n'1 x' = 1\n", "f.toml:2:1: '1 x' is not a parameter"},
-        ErrorRow{"table_value", "[parameters]\nx = {a = 1}\n", "f.toml:2:5: parameter 'x' takes"},
-        ErrorRow{"nested_list", "[parameters]\nx = [[1]]\n", "f.toml:2:6: parameter 'x' takes"}),
+        FileErrorRow{"syntax", "command = \"x\"\nmode = = 3\n", "f.toml:2:8: "},
+        FileErrorRow{"odd_characters", "where\u0364\u075e = 3\n", "f.toml:1:6: "},
+        FileErrorRow{"twice", "seed = 1\nseed = 2\n", "f.toml:2:"},
+        FileErrorRow{"nearest_key", "\nn_sample = 3\n",
+                     "f.toml:2:1: unknown key 'n_sample': did you mean 'n_samples'?"},
+        FileErrorRow{"no_near_key", "colour = 3\n",
+                     "f.toml:1:1: unknown key 'colour' (known: command, "},
+        FileErrorRow{"command_type", "command = 3\n", "f.toml:1:1: command must be a text"},
+        FileErrorRow{"mode_value", "mode = 'random'\n", "f.toml:1:1: 'random' is not a mode"},
+        FileErrorRow{"mode_type", "mode = 1\n", "f.toml:1:1: mode must be \"grid\""},
+        FileErrorRow{"samples_negative", "n_samples = -1\n",
+                     "f.toml:1:1: n_samples must be a whole"},
+        FileErrorRow{"samples_fraction", "n_samples = 1.5\n",
+                     "f.toml:1:1: n_samples must be a whole"},
+        FileErrorRow{"seed_text", "seed = 'x'\n", "f.toml:1:1: seed must be a whole number"},
+        FileErrorRow{"where_type", "where = [1]\n", "f.toml:1:10: where must hold texts only"},
+        FileErrorRow{"zip_type", "zip = 'a'\n", "f.toml:1:1: zip must be a list of lists"},
+        FileErrorRow{"zip_mixed", "zip = [['a','b'], 'c']\n",
+                     "f.toml:1:1: zip must be a list of lists"},
+        FileErrorRow{"parameters_type", "parameters = 1\n",
+                     "f.toml:1:1: parameters must be a table"},
+        FileErrorRow{"no_values", "[parameters]\nx = []\n",
+                     "f.toml:2:1: parameter 'x' has no values"},
+        FileErrorRow{"bad_range", "[parameters]\nx = '1..'\n",
+                     "f.toml:2:1: parameter 'x': the range"},
+        FileErrorRow{"bad_name", "[parameters]\n'1 x' = 1\n",
+                     "f.toml:2:1: '1 x' is not a parameter"},
+        FileErrorRow{"table_value", "[parameters]\nx = {a = 1}\n",
+                     "f.toml:2:5: parameter 'x' takes"},
+        FileErrorRow{"nested_list", "[parameters]\nx = [[1]]\n",
+                     "f.toml:2:6: parameter 'x' takes"}),
     kRowName);
 
 }  // namespace
