@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/user_files_command.h"
+#include "cli/daemon/user_files_command.h"
 
 namespace {
 

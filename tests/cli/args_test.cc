@@ -1,4 +1,4 @@
-#include "cli/args.h"
+#include "cli/toolkit/args.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The checker of `berth selftest --chaos` must find what is wrong: each case forges one thing in an
 // otherwise sound round.
-#include "cli/chaos_ledger.h"
+#include "cli/selftest/chaos_ledger.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cli/submission_parts.h"
+#include "cli/jobs/submission_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tables: alignment, widths and what does not fit.
-#include "cli/table.h"
+#include "cli/toolkit/table.h"
 
 #include <gtest/gtest.h>
 

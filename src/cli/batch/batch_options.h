@@ -1,0 +1,47 @@
+// What `berth batch` was told, for its parts: running, queueing and showing.
+#pragma once
+
+#include <string>
+
+#include "batch/batch_run.h"
+#include "batch/journal.h"
+#include "batch/task.h"
+#include "cli/run/run_report.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/memory_options.h"
+#include "cli/toolkit/mps_option.h"
+#include "run/run.h"
+
+namespace berth {
+
+struct BatchCommand {
+  std::string file;
+  TaskFormat format;
+  BatchOptions batch;
+  std::int64_t num = 0;
+  std::string gpus;
+  RunOptions run;
+  ReportOptions report;
+  SharingOptions sharing;
+  MpsOption mps;
+  std::int64_t retries = 0;
+  bool restart = false;
+  bool submit = false;
+  bool status = false;
+  bool json = false;
+
+  void declare(Args& args);
+  /// What can only be checked when all options are known.
+  Result<void> settle();
+  /// Where the progress is kept: beside the file itself, whatever links lead to it.
+  std::string journal() const;
+};
+
+/// Queues the rows that are to be run, and prints their numbers.
+Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& tasks,
+                         BatchJournal& journal);
+
+/// Prints how far the file has come.
+Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tasks);
+
+}  // namespace berth

@@ -1,0 +1,148 @@
+// `berth batch --status`: how far a file has come.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/batch/batch_options.h"
+#include "cli/toolkit/table.h"
+#include "cli/toolkit/terminal.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum class Standing { Waiting, Running, Interrupted, Succeeded, Failed, Submitted };
+constexpr std::array<std::string_view, 6> kStandings = {"waiting",   "running", "interrupted",
+                                                        "succeeded", "failed",  "submitted"};
+constexpr std::array<Colour, 6> kColours = {Colour::Dim,   Colour::Green, Colour::Yellow,
+                                            Colour::Plain, Colour::Red,   Colour::Plain};
+
+struct Row {
+  const Task* task = nullptr;
+  RowRecord record;
+  Standing standing = Standing::Waiting;
+  std::size_t batch = 0;  // from 1; 0: not taken yet
+  std::uint64_t id = 0;
+};
+
+Standing standing_of(const RowRecord& record, const Task& task, bool live) {
+  switch (record.state) {
+    case RowState::Waiting:
+      return Standing::Waiting;
+    case RowState::Running:
+      return live ? Standing::Running : Standing::Interrupted;
+    case RowState::Failed:
+      return is_pending(record, task, false) ? Standing::Waiting : Standing::Failed;
+    case RowState::Succeeded:
+      return Standing::Succeeded;
+    case RowState::Submitted:
+      return Standing::Submitted;
+  }
+  return Standing::Waiting;
+}
+
+std::vector<Row> rows_of(const std::vector<Task>& tasks, const BatchProgress& progress, bool live) {
+  std::vector<Row> rows;
+  std::size_t batch = 0;
+  for (std::size_t row = 0; row < tasks.size(); ++row) {
+    while (batch < progress.batches.size() && row >= progress.batches[batch].end()) {
+      ++batch;
+    }
+    const RowRecord record = progress.row(row);
+    Row shown{&tasks[row], record, standing_of(record, tasks[row], live), 0, 0};
+    if (batch < progress.batches.size()) {
+      const BatchSpan& span = progress.batches[batch];
+      shown.batch = batch + 1;
+      shown.id = span.first_id + (row - span.first);
+    }
+    rows.push_back(std::move(shown));
+  }
+  return rows;
+}
+
+std::string describe_counts(const std::array<std::size_t, kStandings.size()>& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] > 0) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i], kStandings[i]);
+    }
+  }
+  return text.empty() ? "no rows" : text;
+}
+
+void print_table(const std::vector<Row>& rows) {
+  const Terminal terminal = describe_terminal(STDOUT_FILENO);
+  Table table;
+  table.column("LINE", Align::Right);
+  table.column("BATCH", Align::Right);
+  table.column("ID", Align::Right);
+  table.column("STATE");
+  table.column("PRIORITY", Align::Right);
+  table.column("EPOCHS", Align::Right);
+  table.column("TASK");
+  for (const Row& row : rows) {
+    const auto number = [](std::uint64_t value) {
+      return value == 0 ? std::string() : std::to_string(value);
+    };
+    const auto at = static_cast<std::size_t>(row.standing);
+    std::string state(kStandings[at]);
+    if (row.standing == Standing::Failed) {
+      state += fmt::format(" ({})", row.record.reason);
+    } else if (row.standing == Standing::Submitted) {
+      state += fmt::format(" (job {})", row.record.job);
+    }
+    table.row({std::to_string(row.task->line), number(row.batch), number(row.id),
+               Cell(printable(state), kColours[at]), std::to_string(row.task->priority),
+               std::to_string(row.task->epochs),
+               printable(row.task->directory + "/" + row.task->filename)});
+  }
+  std::fputs(table.render(terminal.columns, terminal.colour).c_str(), stdout);
+}
+
+}  // namespace
+
+Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tasks) {
+  bool live = false;
+  const Result<BatchProgress> progress = BatchJournal::look(command.journal(), live);
+  if (!progress) {
+    return Failure(progress.error());
+  }
+  const std::vector<Row> rows = rows_of(tasks, *progress, live);
+  std::array<std::size_t, kStandings.size()> counts{};
+  for (const Row& row : rows) {
+    ++counts[static_cast<std::size_t>(row.standing)];
+  }
+  if (!command.json) {
+    print_table(rows);
+    fmt::print("\n{}{}\n", describe_counts(counts), live ? "; a berth batch is running it" : "");
+    return 0;
+  }
+  Json json = {{"version", 1}, {"file", command.file}, {"running", live}};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    json["counts"][std::string(kStandings[i])] = counts[i];
+  }
+  json["rows"] = Json::array();
+  for (const Row& row : rows) {
+    json["rows"].push_back(
+        {{"line", row.task->line},
+         {"batch", row.batch == 0 ? Json() : Json(row.batch)},
+         {"id", row.id == 0 ? Json() : Json(row.id)},
+         {"state", kStandings[static_cast<std::size_t>(row.standing)]},
+         {"reason", row.standing == Standing::Failed ? Json(row.record.reason) : Json()},
+         {"job", row.record.job == 0 ? Json() : Json(row.record.job)},
+         {"directory", row.task->directory},
+         {"executable", row.task->executable},
+         {"filename", row.task->filename},
+         {"epochs", row.task->epochs},
+         {"priority", row.task->priority}});
+  }
+  const std::string line = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::fputs(line.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace berth

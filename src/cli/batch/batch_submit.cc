@@ -1,0 +1,123 @@
+// `berth batch --submit`: the rows of a file as jobs of the daemon.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "cli/batch/batch_options.h"
+#include "cli/jobs/submission.h"
+#include "cli/toolkit/job_options.h"
+#include "texts/text_jobs.h"
+
+namespace berth {
+namespace {
+
+struct PendingRow {
+  std::size_t row = 0;
+  std::uint64_t id = 0;
+  std::size_t batch = 0;
+};
+
+/// The rows that are to be run, batch by batch; rows that no batch had are put into new ones.
+Result<std::vector<PendingRow>> pending_rows(const BatchCommand& command,
+                                             const std::vector<Task>& tasks,
+                                             BatchJournal& journal) {
+  const BatchProgress& progress = journal.progress();
+  while (progress.taken() < tasks.size()) {
+    const std::size_t left = tasks.size() - progress.taken();
+    const std::size_t size = command.batch.size;
+    if (const auto begun = journal.begin_batch(size == 0 ? left : std::min(left, size)); !begun) {
+      return Failure(begun.error());
+    }
+  }
+  std::vector<PendingRow> rows;
+  for (std::size_t batch = 0; batch < progress.batches.size(); ++batch) {
+    const BatchSpan& span = progress.batches[batch];
+    for (std::size_t row = span.first; row < std::min(span.end(), tasks.size()); ++row) {
+      if (is_pending(progress.row(row), tasks[row], command.batch.rerun_failed)) {
+        rows.push_back({row, span.first_id + (row - span.first), batch});
+      }
+    }
+  }
+  return rows;
+}
+
+/// Each job follows all of the batch before, however those end.
+Result<SubmitRequest> request_for(const std::vector<PendingRow>& rows,
+                                  const std::vector<Task>& tasks, JobDescription defaults) {
+  constexpr std::size_t kMostFollows = 4'000'000;  // of all jobs together
+  SubmitRequest request;
+  std::size_t follows = 0;
+  std::size_t batch_begin = 0;   // of the batch of this row
+  std::size_t before_begin = 0;  // of the batch before it
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i > 0 && rows[i].batch != rows[i - 1].batch) {
+      before_begin = std::exchange(batch_begin, i);
+    }
+    follows += batch_begin - before_begin;
+    if (follows > kMostFollows) {
+      return fail(
+          ErrorCode::Usage,
+          "too many jobs would follow too many others: queue them with --restart and a smaller "
+          "--num, or without it");
+    }
+    SubmittedJob job = job_of(tasks[rows[i].row], rows[i].id, defaults);
+    for (std::size_t other = before_begin; other < batch_begin; ++other) {
+      job.follows.push_back({other, Dependency::When::Any});
+    }
+    request.jobs.push_back(std::move(job));
+  }
+  request.defaults = std::move(defaults);
+  return request;
+}
+
+}  // namespace
+
+Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& tasks,
+                         BatchJournal& journal) {
+  Result<JobDescription> defaults = JobOptions().description();
+  if (!defaults) {
+    return Failure(defaults.error());
+  }
+  defaults->spec.limit = command.run.defaults.limit;
+  if (const Result<void> applied = command.mps.apply(defaults->spec.needs); !applied) {
+    return Failure(applied.error());
+  }
+  defaults->spec.retry.most = command.run.defaults.retry.most;
+  defaults->spec.weight = command.run.defaults.weight;
+  for (;;) {
+    const Result<std::vector<PendingRow>> rows = pending_rows(command, tasks, journal);
+    if (!rows) {
+      return Failure(rows.error());
+    }
+    if (rows->empty()) {
+      return 0;
+    }
+    Result<SubmitRequest> request = request_for(*rows, tasks, *defaults);
+    if (!request) {
+      return Failure(request.error());
+    }
+    // Whoever was killed between the queue's answer and the journal gets the same answer again: for
+    // the rows that there were then, which may be fewer.
+    request->token = fmt::format("batch-{}-{}", journal.progress().token, rows->front().id);
+    const Result<std::vector<SubmitReply>> replies = send_submission(*request);
+    if (!replies) {
+      return Failure(replies.error());
+    }
+    std::size_t place = 0;
+    for (const SubmitReply& reply : *replies) {
+      for (std::uint64_t i = 0; i < reply.count && place < rows->size(); ++i, ++place) {
+        const std::size_t row = (*rows)[place].row;
+        const Result<void> noted =
+            journal.row_submitted(row, tasks[row].fingerprint, reply.first.value + i);
+        if (!noted) {
+          return Failure(noted.error());
+        }
+      }
+    }
+    fmt::print("{}\n", job_ranges(*replies));
+  }
+}
+
+}  // namespace berth

@@ -1,0 +1,259 @@
+// `berth daemon`: start, stop and ask the daemon.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "api/http_text.h"
+#include "base/fd.h"
+#include "base/paths.h"
+#include "cli/commands.h"
+#include "cli/daemon/daemon_log_command.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/memory_options.h"
+#include "cli/toolkit/selection.h"
+#include "cli/toolkit/table.h"
+#include "daemon/start.h"
+#include "policy/policies.h"
+
+namespace berth {
+namespace {
+
+/// How much the daemon itself takes, and who of it.
+void print_load(const nlohmann::json& load) {
+  if (load.empty()) {
+    return;  // an older daemon
+  }
+  const double lately = load.value("longest_turn_lately_s", 0.0);
+  fmt::print("memory {}, longest turn {:.0f} ms ({:.0f} ms in the last minute)\n",
+             format_bytes(Bytes{load.value("memory_bytes", std::int64_t{0})}),
+             1000 * load.value("longest_turn_s", 0.0), 1000 * lately);
+  if (const auto slow = load.value("slow_turns", 0ULL); slow > 0) {
+    fmt::print("{} {} took more than a second (berth daemon log); the longest: {}\n", slow,
+               slow == 1 ? "turn" : "turns", field(load, "longest_turn"));
+  }
+  for (const auto& user : load.value("users", nlohmann::json::array())) {
+    fmt::print("{}: {} of {} connections, {} of {} event streams{}\n", field(user, "user"),
+               field(user, "connections"), field(user, "most_connections"), field(user, "streams"),
+               field(user, "most_streams"),
+               user.contains("jobs")
+                   ? fmt::format(", {} of {} jobs", field(user, "jobs"), field(user, "most_jobs"))
+                   : "");
+  }
+  if (const auto strangers = load.find("strangers");
+      strangers != load.end() && strangers->value("connections", 0) > 0) {
+    fmt::print("without a token: {} of {} connections\n", field(*strangers, "connections"),
+               field(*strangers, "most_connections"));
+  }
+}
+
+void print_status(const nlohmann::json& status) {
+  fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", field(status, "pid"),
+             field(status, "home"), field(status, "policy"), field(status, "gpus"),
+             field(status, "gpus") == "1" ? "GPU" : "GPUs",
+             status.value("paused", false) ? ", paused: it starts nothing" : "");
+  if (!field(status, "listen").empty()) {
+    fmt::print("listens on http://{} (token in {}/token)\n", field(status, "listen"),
+               field(status, "home"));
+  }
+  std::string counts;
+  for (const auto& [state, count] : status["jobs"].items()) {
+    if (count != 0) {
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.dump(), state);
+    }
+  }
+  fmt::print("jobs: {}\n", counts.empty() ? "none" : counts);
+  print_load(status.value("load", nlohmann::json::object()));
+}
+
+int tell(std::string_view method, const std::string& target, bool json) {
+  const Result<nlohmann::json> status = ask_json(method, target);
+  if (!status) {
+    return report("berth daemon", status.error());
+  }
+  if (json) {
+    fmt::print("{}\n", status->dump());
+  } else {
+    print_status(*status);
+  }
+  return 0;
+}
+
+/// Changes what is named, and tells what it is then.
+int tell_policy(const DaemonOptions& options, bool json) {
+  std::string changes;
+  if (!options.policy.empty()) {
+    changes += "&policy=" + percent_encode(options.policy);
+  }
+  if (options.placement) {
+    changes += fmt::format("&placement={}", placement_name(*options.placement));
+  }
+  const Result<nlohmann::json> status =
+      changes.empty() ? ask_json("GET", "/v1/status")
+                      : ask_json("POST", "/v1/daemon/policy?" + changes.substr(1));
+  if (!status) {
+    return report("berth daemon", status.error());
+  }
+  if (json) {
+    fmt::print("{}\n", status->dump());
+  } else {
+    fmt::print("policy {}, placement {}\n", field(*status, "policy"), field(*status, "placement"));
+  }
+  return 0;
+}
+
+/// Returns when it is gone, so that whatever comes next finds its place free.
+int stop_daemon(bool json) {
+  constexpr int kPatience = 60'000;  // milliseconds
+  const Result<Paths> paths = find_paths();
+  if (!paths) {
+    return report("berth daemon", paths.error());
+  }
+  const pid_t daemon = daemon_of(paths->state);
+  const Fd process(daemon > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0)) : -1);
+  const Result<nlohmann::json> status = ask_json("POST", "/v1/daemon/stop");
+  if (!status) {
+    return report("berth daemon", status.error());
+  }
+  pollfd ended{process.get(), POLLIN, 0};
+  while (process && ::poll(&ended, 1, kPatience) < 0 && errno == EINTR) {
+  }
+  if (process && ended.revents == 0) {
+    return report("berth daemon",
+                  Error{ErrorCode::Timeout, fmt::format("process {} has been told to stop, but has "
+                                                        "not ended yet",
+                                                        daemon)});
+  }
+  if (json) {
+    fmt::print("{}\n", status->dump());
+    return 0;
+  }
+  const nlohmann::json& jobs = (*status)["jobs"];
+  const std::uint64_t running = jobs.value("running", 0ULL) + jobs.value("starting", 0ULL);
+  const std::uint64_t waiting = jobs.value("queued", 0ULL) + jobs.value("held", 0ULL);
+  fmt::print("stopped{}{}\n",
+             running > 0
+                 ? fmt::format("; {} running {} on", running, running == 1 ? "job goes" : "jobs go")
+                 : "",
+             waiting > 0 ? fmt::format("; {} {} for the next daemon", waiting,
+                                       waiting == 1 ? "job waits" : "jobs wait")
+                         : "");
+  return 0;
+}
+
+}  // namespace
+
+int daemon_main(Words words) {
+  DaemonOptions options;
+  std::string verb = "status";
+  int words_given = 0;
+  std::int64_t ready_fd = -1;
+  bool json = false;
+  Args args(
+      "berth daemon [run | start | stop | status | pause | resume | policy | log] [options]",
+      "The daemon keeps the queue and runs its jobs. Commands that need it start it; `run` stays\n"
+      "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`;\n"
+      "`stop` leaves running jobs alone: the next daemon takes them up. `policy NAME` changes who\n"
+      "goes first while it runs, and for the daemons after it; without a name it tells. `log`\n"
+      "shows what it decided about strangers, devices, locks and itself, also when it is down.");
+  args.positional("VERB [NAME]",
+                  "run, start, stop, status (the default), pause, resume, log, or policy and\n"
+                  "its name",
+                  0, 2, [&](std::string_view word) -> Result<void> {
+                    (words_given++ == 0 ? verb : options.policy) = word;
+                    return {};
+                  });
+  add_gpus_option(args, options.gpus);
+  args.value("--policy", "NAME",
+             wrap_words(fmt::format("who goes first (default: as before, or priority): {}",
+                                    fmt::join(live_policy_names(), ", ")),
+                        66),
+             options.policy);
+  SharingOptions sharing;
+  sharing.declare(args);
+  args.value("--listen", "HOST:PORT",
+             "also take requests over TCP, each with the token that is in the\n"
+             "file token of the state folder; port 0: any free one",
+             options.listen);
+  args.flag("--force-listen", options.force_listen,
+            "listen beyond this machine, though anybody on the way can read along");
+  args.flag("--everyone", options.everyone,
+            "other users of this machine may connect, too, and queue their own\n"
+            "jobs; only root can run those");
+  args.flag("--private", options.keep_private,
+            "with --everyone: others see of a job only its number, state, user,\n"
+            "devices, times and needs");
+  std::int64_t most_queued = static_cast<std::int64_t>(options.per_user.jobs);
+  args.value("--most-queued-per-user", "N",
+             "with --everyone: jobs of another user that may wait or run (default:\n"
+             "100000)",
+             most_queued);
+  args.value("--most-bytes-per-user", "SIZE",
+             "with --everyone: what those may take together (default: 256MiB)",
+             options.per_user.bytes);
+  DaemonLogView log;
+  args.value("-n,--lines", "N", "log: the last so many lines (default: 20)", log.lines);
+  args.flag("-f,--follow", log.follow, "log: print what comes, too, until interrupted");
+  args.value("--ready-fd", "FD", "tell this descriptor when it answers", ready_fd);
+  args.flag("--json", json, "print JSON");
+  args.example("berth daemon start --gpus 0,1");
+  args.example("berth daemon status");
+  args.example("berth daemon policy fair --placement spread");
+  args.example("berth daemon run --listen 127.0.0.1:8800");
+  args.example("berth daemon log -f");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth daemon", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  options.buffer = sharing.buffer;
+  options.placement = sharing.placement;
+  options.enforce_claims = sharing.enforce_claims;
+  if (words_given > 1 && verb != "policy") {
+    return report("berth daemon", Error{ErrorCode::Usage, fmt::format("'{}' is too much after {}",
+                                                                      options.policy, verb)});
+  }
+  if (options.keep_private && !options.everyone) {
+    return report("berth daemon",
+                  Error{ErrorCode::Usage,
+                        "--private hides jobs from other users, and those come by --everyone"});
+  }
+  if (most_queued < 0 || options.per_user.bytes < Bytes{}) {
+    return report("berth daemon", Error{ErrorCode::Usage, "a user cannot have less than nothing"});
+  }
+  options.per_user.jobs = static_cast<std::uint64_t>(most_queued);
+  if (verb == "log") {
+    log.json = json;
+    return show_daemon_log(log);
+  }
+  if (verb == "run") {
+    return run_daemon(options, static_cast<int>(ready_fd));
+  }
+  if (verb == "start") {
+    const Result<void> started = start_daemon(options);
+    return started ? 0 : report("berth daemon", started.error());
+  }
+  if (verb == "status") {
+    return tell("GET", "/v1/status", json);
+  }
+  if (verb == "stop") {
+    return stop_daemon(json);
+  }
+  if (verb == "pause" || verb == "resume") {
+    return tell("POST", "/v1/daemon/" + verb, json);
+  }
+  if (verb == "policy") {
+    return tell_policy(options, json);
+  }
+  return report("berth daemon", Error{ErrorCode::Usage,
+                                      fmt::format("unknown verb '{}' (--help lists them)", verb)});
+}
+
+}  // namespace berth

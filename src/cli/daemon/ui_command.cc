@@ -1,0 +1,128 @@
+// `berth ui`: a link that signs in to the web page, and a browser for it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/fd.h"
+#include "cli/commands.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/selection.h"
+
+namespace berth {
+namespace {
+
+constexpr std::string_view kName = "berth ui";
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+/// The program that opens a link, or nothing where there is nobody to look at it.
+std::string browser() {
+  if (const std::string_view chosen = variable("BROWSER"); !chosen.empty()) {
+    return std::string(chosen.substr(0, chosen.find(':')));  // a list, the first of it best
+  }
+  const bool has_display = !variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty();
+  return has_display ? "xdg-open" : "";
+}
+
+/// In a process of its own, which outlives this one and writes nothing into its terminal. No shell
+/// sees the link. False where the program cannot be started.
+bool open_browser(const std::string& program, const std::string& url) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return false;
+  }
+  const Fd reader(ends[0]);
+  Fd writer(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::fork() == 0) {
+      ::setsid();
+      const int null = ::open("/dev/null", O_RDWR);
+      for (int fd = 0; fd < 3; ++fd) {
+        ::dup2(null, fd);
+      }
+      ::execlp(program.c_str(), program.c_str(), url.c_str(), nullptr);
+      (void)!::write(writer.get(), "x", 1);
+    }
+    ::_exit(0);
+  }
+  writer.reset();
+  if (child > 0) {
+    ::waitpid(child, nullptr, 0);
+  }
+  // It ends without a word when the browser has been started.
+  char failed = 0;
+  ssize_t got = 0;
+  while ((got = ::read(reader.get(), &failed, 1)) < 0 && errno == EINTR) {
+  }
+  return child > 0 && got == 0;
+}
+
+/// How somebody who sits elsewhere gets there. The port is the same on both ends: a page is known
+/// by it.
+void print_tunnel(const std::string& url) {
+  char host[256] = "";
+  (void)::gethostname(host, sizeof host - 1);
+  const std::size_t begin = url.find("//") + 2;
+  const std::string address = url.substr(begin, url.find('/', begin) - begin);
+  const std::string port = address.substr(address.rfind(':') + 1);
+  fmt::print(stderr, "from another machine, first: ssh -N -L {}:{} {}\n", port, address, host);
+}
+
+}  // namespace
+
+int ui_main(Words words) {
+  bool print = false;
+  bool json = false;
+  Args args(
+      "berth ui [options]",
+      "Opens the web page in a browser. The link signs you in: it works once, for two minutes.\n"
+      "Where there is no display, the link is printed, with what makes it reachable from\n"
+      "elsewhere. The browser is $BROWSER, or the desktop's own.");
+  args.flag("--print", print, "print the link, open nothing");
+  args.flag("--json", json, "print the link as JSON, open nothing");
+  args.example("berth ui");
+  args.example("berth ui --print");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report(kName, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<nlohmann::json> link = ask_json("POST", "/v1/login", {}, true);
+  if (!link) {
+    return report(kName, link.error());
+  }
+  if (json) {
+    fmt::print("{}\n", link->dump());
+    return 0;
+  }
+  const std::string url = field(*link, "url");
+  if (const std::string note = field(*link, "note"); !note.empty()) {
+    fmt::print(stderr, "{}: {}\n", kName, note);
+  }
+  const std::string program = print ? "" : browser();
+  if (!program.empty()) {
+    if (open_browser(program, url)) {
+      fmt::print("opened in the browser: {}\n", url.substr(0, url.find('#')));
+      return 0;
+    }
+    fmt::print(stderr, "{}: cannot start {}; open this yourself:\n", kName, program);
+  }
+  fmt::print("{}\n", url);
+  std::fflush(stdout);
+  print_tunnel(url);
+  return 0;
+}
+
+}  // namespace berth

@@ -1,0 +1,281 @@
+// Commands on jobs that the daemon knows: wait, kill, hold, release, pause, resume, rerun, edit and
+// forget.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "api/http_text.h"
+#include "cli/commands.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/job_options.h"
+#include "cli/toolkit/selection.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kTimedOut = 124;
+
+/// Tells what a command did ("held {} {}" of a number and `jobs`), where that is not plain.
+int tell(std::string_view name, std::string_view did, const Selection& selection,
+         const Result<Json>& answer, bool json) {
+  if (!answer) {
+    return report(name, answer.error());
+  }
+  if (json) {
+    fmt::print("{}\n", answer->dump());
+    return 0;
+  }
+  const auto done = answer->value("done", std::uint64_t{0});
+  const auto refused = answer->value("refused", std::uint64_t{0});
+  const bool one = selection.words().size() == 1 && done == 1 && refused == 0;
+  if (!one) {
+    fmt::print(stderr, "{}\n", fmt::format(fmt::runtime(did), done, done == 1 ? "job" : "jobs"));
+  }
+  for (const Json& reason : answer->value("reasons", Json::array())) {
+    fmt::print(stderr, "{}: {}\n", name, reason.get<std::string>());
+  }
+  if (const auto told = answer->value("reasons", Json::array()).size(); refused > told) {
+    fmt::print(stderr, "{}: and {} more\n", name, refused - told);
+  }
+  return refused > 0 ? 1 : 0;
+}
+
+/// A command that takes jobs and nothing else.
+int verb_main(std::string_view verb, std::string_view did, std::string_view summary, Words words) {
+  Selection selection;
+  bool json = false;
+  Args args(fmt::format("berth {} JOBS…", verb), std::string(summary));
+  selection.declare(args, 1);
+  args.flag("--json", json, "print JSON");
+  args.example(fmt::format("berth {} 12 20-29", verb));
+  args.example(
+      fmt::format("berth {} {}sweep=lr-search", verb, verb == "rerun" ? "state=failed " : ""));
+  const std::string name = fmt::format("berth {}", verb);
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report(name, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  return tell(name, did, selection,
+              ask_json("POST", fmt::format("/v1/jobs/{}?{}", verb, selection.query())), json);
+}
+
+}  // namespace
+
+int hold_main(Words words) {
+  return verb_main("hold", "held {} {}", "Keeps queued jobs from starting.", words);
+}
+int release_main(Words words) {
+  return verb_main("release", "released {} {}", "Lets held jobs start.", words);
+}
+int pause_main(Words words) {
+  return verb_main("pause", "paused {} {}",
+                   "Stops running jobs where they are (SIGSTOP). They keep their devices, and\n"
+                   "what they have in GPU memory stays there; their time limits go on counting.\n"
+                   "(berth daemon pause keeps new jobs from starting instead.)",
+                   words);
+}
+int resume_main(Words words) {
+  return verb_main("resume", "resumed {} {}", "Lets paused jobs go on (SIGCONT).", words);
+}
+int rerun_main(Words words) {
+  return verb_main("rerun", "queued {} {} again",
+                   "Queues jobs again that have ended. They keep their numbers; the records and\n"
+                   "logs of their earlier attempts stay.",
+                   words);
+}
+
+int kill_main(Words words) {
+  Selection selection;
+  std::string signal;
+  bool json = false;
+  Args args("berth kill JOBS… [options]",
+            "Ends jobs: those that wait leave the queue, those that run are asked to end (TERM),\n"
+            "killed after a grace of 10 seconds, and killed at once when asked again.");
+  selection.declare(args, 1);
+  args.value("-s,--signal", "SIGNAL", "only send this signal to the processes of running jobs",
+             signal);
+  args.flag("--json", json, "print JSON");
+  args.example("berth kill 12");
+  args.example("berth kill project=vision state=queued");
+  args.example("berth kill --signal USR1 12");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth kill", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  std::string target = "/v1/jobs/kill?" + selection.query();
+  if (!signal.empty()) {
+    const Result<int> number = parse_signal(signal);
+    if (!number) {
+      return report("berth kill", number.error());
+    }
+    target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
+  }
+  return tell("berth kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}", selection,
+              ask_json("POST", target), json);
+}
+
+int edit_main(Words words) {
+  Selection selection;
+  Json changes = Json::object();
+  bool json = false;
+  Args args("berth edit JOBS… [options]", "Changes jobs that wait.");
+  selection.declare(args, 1);
+  const auto integer = [&](const char* key) {
+    return [&changes, key](std::string_view text) -> Result<void> {
+      const Result<std::int64_t> value = parse_integer(text, key);
+      if (!value) {
+        return Failure(value.error());
+      }
+      changes[key] = *value;
+      return {};
+    };
+  };
+  const auto duration = [&](const char* key) {
+    return [&changes, key](std::string_view text) -> Result<void> {
+      const Result<Duration> value = parse_duration(text);
+      if (!value) {
+        return Failure(value.error());
+      }
+      changes[key] = to_seconds(*value);
+      return {};
+    };
+  };
+  const auto text = [&](const char* key) {
+    return [&changes, key](std::string_view value) -> Result<void> {
+      changes[key] = value;
+      return {};
+    };
+  };
+  args.value("-p,--priority", "N", "lower runs first", integer("priority"));
+  args.value("--weight", "N", "its owner's share beside others", integer("weight"));
+  args.value("-g,--gpus", "N", "GPUs that the job needs", integer("gpus"));
+  args.value("--mem", "SIZE", "GPU memory that it claims on each: a size, auto or off",
+             [&](std::string_view word) -> Result<void> {
+               const Result<Claim> claim = parse_claim(word);
+               if (!claim) {
+                 return Failure(claim.error());
+               }
+               changes["mem"] = claim->memory.count;
+               changes["claim"] = claim_source_name(claim->source);
+               return {};
+             });
+  args.value("--command", "TEXT", "what to run instead", text("command"));
+  args.value("--name", "NAME", "its name", text("name"));
+  args.value("--timeout", "TIME", "the longest it may run (0: no limit)", duration("timeout_s"));
+  args.value("--expected", "TIME", "how long it is expected to run", duration("expected_s"));
+  args.value("--retries", "N", "run it again when it fails", integer("retries"));
+  args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
+             [&](std::string_view when) -> Result<void> {
+               const Result<Time> begin = parse_begin(when);
+               if (!begin) {
+                 return Failure(begin.error());
+               }
+               changes["begin"] = to_seconds(begin->time_since_epoch());
+               return {};
+             });
+  args.flag("--json", json, "print JSON");
+  args.example("berth edit 12 --priority -5");
+  args.example("berth edit project=vision --gpus 2 --mem 20GiB");
+  args.example("berth edit 12 --command 'python train.py --lr 0.01' --begin 22:00");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth edit", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  if (changes.empty()) {
+    return report("berth edit", Error{ErrorCode::Usage, "say what to change (--help lists it)"});
+  }
+  return tell("berth edit", "changed {} {}", selection,
+              ask_json("POST", "/v1/jobs/edit?" + selection.query(), changes.dump()), json);
+}
+
+int forget_main(Words words) {
+  std::string older;
+  std::vector<std::string> states;
+  bool json = false;
+  Args args("berth forget --older TIME [--state STATE…]",
+            "Deletes the records of jobs that ended long ago, with the logs that berth keeps of\n"
+            "them. Output files that jobs were told to write are left alone.");
+  args.value("--older", "TIME", "those that ended longer ago than this (0s: all that ended)",
+             older);
+  args.value("--state", "STATE", "only those that ended so: succeeded, failed, …; may be repeated",
+             [&](std::string_view state) -> Result<void> {
+               states.emplace_back(state);
+               return {};
+             });
+  args.flag("--json", json, "print JSON");
+  args.example("berth forget --older 30d");
+  args.example("berth forget --older 0s --state succeeded --state cancelled");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth forget", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  if (older.empty()) {
+    return report("berth forget", Error{ErrorCode::Usage, "say how old: --older 30d"});
+  }
+  std::string target = "/v1/jobs/forget?older=" + percent_encode(older);
+  for (const std::string& state : states) {
+    target += "&select=" + percent_encode("state=" + state);
+  }
+  std::uint64_t forgotten = 0;
+  for (bool more = true; more;) {
+    const Result<Json> answer = ask_json("POST", target);
+    if (!answer) {
+      return report("berth forget", answer.error());
+    }
+    forgotten += answer->value("forgotten", std::uint64_t{0});
+    more = answer->value("more", false);
+  }
+  if (json) {
+    fmt::print("{}\n", Json{{"version", 1}, {"forgotten", forgotten}}.dump());
+  } else {
+    fmt::print("forgot {} {}\n", forgotten, forgotten == 1 ? "job" : "jobs");
+  }
+  return 0;
+}
+
+int wait_main(Words words) {
+  Selection selection;
+  Duration timeout = kForever;
+  Args args("berth wait [JOBS…] [options]",
+            "Waits until these jobs, or all there are, have ended. Ends with 1 when one of those\n"
+            "named has not succeeded.");
+  selection.declare(args, 0);
+  args.value("--timeout", "TIME", "wait no longer than this, and end with 124", timeout);
+  args.example("berth wait");
+  args.example("berth wait 12 && berth submit ./evaluate.sh");
+  args.example("berth wait sweep=lr-search --timeout 1h");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth wait", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  const Result<Json> reply = ask_json("GET", "/v1/wait?" + selection.query(), "", true, timeout);
+  if (!reply) {
+    if (timeout != kForever && std::chrono::steady_clock::now() - begun >= timeout) {
+      fmt::print(stderr, "berth wait: not all have ended after {}\n", format_duration(timeout));
+      return kTimedOut;
+    }
+    return report("berth wait", reply.error());
+  }
+  return reply->value("failed", 0) > 0 ? 1 : 0;
+}
+
+}  // namespace berth

@@ -1,0 +1,208 @@
+#include "cli/jobs/submission.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/jobs/submission_parts.h"
+#include "cli/toolkit/daemon_client.h"
+#include "spec/job_line.h"
+
+namespace berth {
+namespace {
+
+std::int64_t number_in(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Result<nlohmann::json> read_job(HttpClient& daemon, std::uint64_t job) {
+  const Result<std::string> body = ask(daemon, "GET", fmt::format("/v1/jobs/{}", job));
+  if (!body) {
+    return Failure(body.error());
+  }
+  nlohmann::json json = nlohmann::json::parse(*body, nullptr, false);
+  if (json.is_discarded()) {
+    return fail(ErrorCode::Unavailable, "the daemon's answer makes no sense");
+  }
+  return json;
+}
+
+bool is_live(const nlohmann::json& job) {
+  const std::string state = job.value("state", "");
+  return state == "held" || state == "queued" || state == "starting" || state == "running";
+}
+
+/// As a shell would have it. What the code alone does not tell is said.
+int exit_code_of(const nlohmann::json& ended) {
+  constexpr int kTimedOut = 124;
+  constexpr int kSignalled = 128;  // a shell adds it to the number of the signal
+  const std::string state = ended.value("state", "");
+  const auto number = [&](const char* key) -> std::optional<int> {
+    const auto found = ended.find(key);
+    return found != ended.end() && found->is_number() ? std::optional(found->get<int>())
+                                                      : std::nullopt;
+  };
+  const auto reason = ended.find("reason");
+  const bool has_reason = reason != ended.end() && reason->is_string();
+  if (has_reason || state == "cancelled" || state == "lost") {
+    fmt::print(stderr, "berth: job {} is {}{}\n", ended.value("id", std::uint64_t{0}), state,
+               has_reason ? ": " + reason->get<std::string>() : "");
+  }
+  if (state == "timed_out") {
+    return kTimedOut;
+  }
+  if (const std::optional<int> signal = number("signal")) {
+    return kSignalled + *signal;
+  }
+  return number("exit_code").value_or(1);
+}
+
+/// Requests are JSON, and JSON is UTF-8: another command than the one that was typed must not run.
+Result<void> check_texts(const JobDescription& job) {
+  for (const auto& [what, text] : {std::pair{"command", &job.command},
+                                   {"name", &job.name},
+                                   {"project", &job.project},
+                                   {"directory", &job.directory},
+                                   {"output path", &job.output},
+                                   {"error path", &job.error}}) {
+    if (find_invalid_utf8(*text) != text->npos) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("the {} is not UTF-8 text (a script may hold any bytes)", what));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<SubmitReply>> send_submission(const SubmitRequest& submission) {
+  for (const SubmittedJob& job : submission.jobs) {
+    if (const Result<void> checked = check_texts(job.description); !checked) {
+      return Failure(checked.error());
+    }
+  }
+  Result<HttpClient> daemon = connect_daemon(true);
+  if (!daemon) {
+    return Failure(daemon.error());
+  }
+  SubmissionParts parts(submission);
+  std::vector<SubmitReply> replies;
+  while (!parts.done()) {
+    const Result<std::string> body = ask(*daemon, "POST", "/v1/jobs", parts.next());
+    const Result<SubmitReply> reply =
+        body ? parse_submit_reply(*body) : Result<SubmitReply>(Failure(body.error()));
+    if (!reply) {
+      return replies.empty() ? Failure(reply.error())
+                             : fail(reply.error().code,
+                                    fmt::format("{} are queued, and the others not: {}",
+                                                job_ranges(replies), reply.error().message));
+    }
+    replies.push_back(*reply);
+    if (!parts.queued(*reply)) {
+      break;  // its token stands for other jobs than these
+    }
+  }
+  return replies;
+}
+
+std::string job_ranges(const std::vector<SubmitReply>& replies) {
+  std::string text;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const std::uint64_t first = replies[i].first.value;
+    std::uint64_t end = first + replies[i].count;
+    while (i + 1 < replies.size() && replies[i + 1].first.value == end) {
+      end += replies[++i].count;
+    }
+    text += text.empty() ? "" : " ";
+    text += end == first + 1 ? std::to_string(first) : fmt::format("{}-{}", first, end - 1);
+  }
+  return text;
+}
+
+Result<void> read_log(const LogWish& wish, const std::function<void(std::string_view)>& print) {
+  Result<HttpClient> daemon = connect_daemon(false);
+  if (!daemon) {
+    return Failure(daemon.error());
+  }
+  std::int64_t attempt = wish.attempt;
+  std::int64_t tail = wish.tail;
+  std::int64_t offset = 0;
+  for (;;) {
+    const std::string target =
+        fmt::format("/v1/jobs/{}/log?attempt={}&offset={}&tail={}&stream={}&wait={}", wish.job,
+                    attempt, offset, tail, wish.errors ? "err" : "out", wish.follow ? 1 : 0);
+    const Result<HttpReply> reply = daemon->send("GET", target, "");
+    if (!reply) {
+      return Failure(reply.error());
+    }
+    if (reply->status >= 400) {
+      return Failure(parse_error(reply->body, reply->status));
+    }
+    print(reply->body);
+    const std::int64_t now_reading = number_in(reply->header("Berth-Attempt"));
+    if (now_reading == 0 && !wish.follow) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("job {0} has not started yet (berth why {0})", wish.job));
+    }
+    if (now_reading == 0) {
+      continue;  // it had not begun when this was asked, and perhaps it is over by now
+    }
+    attempt = now_reading;
+    offset = number_in(reply->header("Berth-Offset"));
+    tail = -1;
+    const std::string_view more = reply->header("Berth-More");
+    if (more == "now" || (more == "later" && wish.follow)) {
+      continue;
+    }
+    if (!wish.follow || !wish.onward) {
+      return {};
+    }
+    // This attempt is over; the job may not be.
+    const Result<nlohmann::json> job = read_job(*daemon, wish.job);
+    if (!job) {
+      return Failure(job.error());
+    }
+    if (!is_live(*job) && job->value("attempt", std::int64_t{0}) <= attempt) {
+      return {};
+    }
+    ++attempt;
+    offset = 0;
+  }
+}
+
+Result<int> follow_job(std::uint64_t job) {
+  LogWish wish;
+  wish.job = job;
+  wish.attempt = 1;  // it may have failed and be tried again before the first request is there
+  wish.follow = true;
+  const Result<void> read = read_log(wish, [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  });
+  if (!read && read.error().code == ErrorCode::Unavailable) {
+    return Failure(read.error());
+  }
+  if (!read && read.error().code != ErrorCode::NotFound) {
+    fmt::print(stderr, "berth: {}\n", read.error().message);  // its end can be told all the same
+  }
+  Result<HttpClient> daemon = connect_daemon(false);
+  if (!daemon) {
+    return Failure(daemon.error());
+  }
+  daemon->set_patience(kForever);
+  const Result<std::string> waited = ask(*daemon, "GET", fmt::format("/v1/wait?select={}", job));
+  const Result<nlohmann::json> ended =
+      waited ? read_job(*daemon, job) : Result<nlohmann::json>(Failure(waited.error()));
+  if (!ended) {
+    return Failure(ended.error());
+  }
+  return exit_code_of(*ended);
+}
+
+}  // namespace berth

@@ -1,0 +1,254 @@
+// `berth submit`: puts jobs into the daemon's queue.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/bounds.h"
+#include "cli/commands.h"
+#include "cli/jobs/submission.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/job_options.h"
+#include "run/input.h"
+#include "spec/shell_words.h"
+#include "texts/text_jobs.h"
+
+namespace berth {
+namespace {
+
+/// That is read as a whole.
+constexpr std::size_t kLongestFile = std::size_t{256} << 20;
+
+struct SubmitCommand {
+  JobOptions options;
+  SubmitRequest submission;
+  std::string command;
+  std::string file;
+  std::string format;
+  std::string document;
+  bool wait = false;
+};
+
+Args declare(SubmitCommand& command) {
+  Args args(
+      "berth submit [options] [--] COMMAND…",
+      "Queues a job and prints its number. The job runs in this directory with this environment\n"
+      "when devices are free, whether or not this terminal is still there.");
+  args.rest("COMMAND…", "what to run; one word with blanks is a shell command",
+            [&](std::span<const std::string_view> words) -> Result<void> {
+              command.command = words.size() == 1 ? std::string(words[0]) : shell_words(words);
+              return {};
+            });
+  args.value("--file", "FILE", "queue the job lines in FILE, as berth run takes them; - is stdin",
+             command.file);
+  args.value("--format", "FORMAT",
+             "of FILE: lines (the default), or peasy for NAME;;OUTFILE;;COMMAND;;;",
+             command.format);
+  args.value(
+      "--json", "FILE",
+      "queue the jobs of a document {\"defaults\":{…},\"jobs\":[{\"command\":…},…]};\n- is stdin",
+      command.document);
+  command.options.declare(args);
+  args.value("--token", "TEXT", "the same token again queues nothing again",
+             command.submission.token);
+  args.flag("--wait", command.wait,
+            "print the job's output as it comes, and end with its exit code");
+  args.example("berth submit python train.py --lr 0.1");
+  args.example("berth submit --gpus 2 --timeout 1d --signal USR1@300 -- torchrun train.py");
+  args.example("berth submit --mps --mem 4GiB --thread-percentage 30 ./serve.py");
+  args.example("berth submit --file jobs.txt --project vision");
+  args.example("berth submit --file batch.txt --format peasy");
+  args.example("berth submit --array 0-9 'train.py --fold $BERTH_ARRAY_INDEX'");
+  args.example("berth submit --wait --after ok:12 ./evaluate.sh");
+  return args;
+}
+
+/// All of a file, or of standard input; not more than `most` bytes.
+Result<std::string> read_whole(const std::string& path, std::size_t most) {
+  Result<Input> input = Input::open(path, JobReader::Separator::Newline);
+  if (!input) {
+    return Failure(input.error());
+  }
+  std::string text;
+  for (bool more = true; more;) {
+    char block[65536];
+    const ssize_t got = ::read(input->fd(), block, sizeof block);
+    if (got < 0) {
+      return fail_errno(fmt::format("cannot read {}", path), errno);
+    }
+    text.append(block, static_cast<std::size_t>(got));
+    if (text.size() > most) {
+      return fail(ErrorCode::Usage, fmt::format("{} is longer than {} MiB: queue it in parts",
+                                                path == "-" ? "standard input" : path, most >> 20));
+    }
+    more = got > 0;
+  }
+  return text;
+}
+
+Result<void> read_lines(SubmitCommand& command) {
+  Result<Input> input = Input::open(command.file, JobReader::Separator::Newline);
+  if (!input) {
+    return Failure(input.error());
+  }
+  LineJobs lines(command.submission.defaults);
+  for (bool more = true; more;) {
+    const Result<bool> read = input->read_some();
+    if (!read) {
+      return Failure(read.error());
+    }
+    more = *read;
+    while (auto item = input->reader().next()) {
+      if (!*item) {
+        return fail(ErrorCode::Usage, fmt::format("nothing was queued: line {} {}",
+                                                  item->error().line, item->error().message));
+      }
+      const std::size_t line = (*item)->line;
+      Result<SubmittedJob> job = lines.add(std::move(**item));
+      if (!job) {
+        return fail(job.error().code,
+                    fmt::format("nothing was queued: line {}: {}", line, job.error().message));
+      }
+      command.submission.jobs.push_back(std::move(*job));
+      if (command.submission.jobs.size() > kMostQueued) {
+        return fail(ErrorCode::Usage,
+                    fmt::format("nothing was queued: there are more than {} jobs. Split the file",
+                                kMostQueued));
+      }
+    }
+  }
+  return {};
+}
+
+/// GPUPeasy's format; whatever is wrong is told at once.
+Result<void> read_peasy(SubmitCommand& command) {
+  const Result<std::string> text = read_whole(command.file, kLongestFile);
+  if (!text) {
+    return Failure(text.error());
+  }
+  TextJobs read = read_peasy_jobs(*text, command.submission.defaults, {});
+  std::string problems;
+  for (const TextProblem& problem : read.problems) {
+    problems +=
+        fmt::format("\n  line {}, column {} {}", problem.line, problem.column, problem.message);
+  }
+  if (!problems.empty()) {
+    return fail(ErrorCode::Usage,
+                "nothing was queued, because of what is wrong in the file:" + problems);
+  }
+  command.submission.jobs = std::move(read.jobs);
+  return {};
+}
+
+/// The document as it is; this directory and environment where it names none.
+Result<void> read_document(SubmitCommand& command) {
+  const Result<std::string> text = read_whole(command.document, kLongestBody);
+  if (!text) {
+    return Failure(text.error());
+  }
+  Result<SubmitRequest> read = parse_submit_request(*text);
+  if (!read) {
+    return fail(read.error().code, "nothing was queued: " + read.error().message);
+  }
+  JobDescription& defaults = read->defaults;
+  const JobDescription& ours = command.submission.defaults;
+  if (defaults.environment.empty()) {
+    defaults.environment = ours.environment;
+  }
+  for (SubmittedJob& job : read->jobs) {
+    std::string& directory = job.description.directory;
+    directory = directory.empty() ? ours.directory : directory;
+  }
+  if (!command.submission.token.empty()) {
+    read->token = command.submission.token;
+  }
+  command.submission = std::move(*read);
+  return {};
+}
+
+Result<void> gather(SubmitCommand& command) {
+  Result<JobDescription> described = command.options.description();
+  if (!described) {
+    return Failure(described.error());
+  }
+  command.submission.defaults = std::move(*described);
+  const int sources = !command.command.empty() + !command.file.empty() + !command.document.empty();
+  if (sources != 1) {
+    return fail(ErrorCode::Usage, sources == 0
+                                      ? "nothing to queue: give a command, or --file FILE"
+                                      : "give a command, --file or --json, not several of them");
+  }
+  if (!command.format.empty() && command.format != "lines" && command.format != "peasy") {
+    return fail(ErrorCode::Usage,
+                fmt::format("--format is lines or peasy, not '{}'", command.format));
+  }
+  if (!command.format.empty() && command.file.empty()) {
+    return fail(ErrorCode::Usage, "--format says how --file is to be read");
+  }
+  if (!command.file.empty()) {
+    if (Result<void> read = command.format == "peasy" ? read_peasy(command) : read_lines(command);
+        !read) {
+      return read;
+    }
+  } else if (!command.document.empty()) {
+    return read_document(command);
+  } else {
+    SubmittedJob job{command.submission.defaults, 1, {}};
+    job.description.environment.clear();
+    job.description.command = command.command;
+    command.submission.jobs.push_back(std::move(job));
+  }
+  for (SubmittedJob& job : command.submission.jobs) {
+    if (Result<void> array = command.options.apply_array(job); !array) {
+      return array;
+    }
+  }
+  return {};
+}
+
+Result<int> execute(SubmitCommand& command) {
+  if (const Result<void> gathered = gather(command); !gathered) {
+    return Failure(gathered.error());
+  }
+  if (command.submission.jobs.empty()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} no jobs", command.file == "-" ? "standard input holds"
+                                                              : command.file + " holds"));
+  }
+  if (command.wait &&
+      (command.submission.jobs.size() != 1 || command.submission.jobs[0].count != 1)) {
+    return fail(ErrorCode::Usage, "--wait follows one job: use berth wait for many");
+  }
+  const Result<std::vector<SubmitReply>> replies = send_submission(command.submission);
+  if (!replies) {
+    return Failure(replies.error());
+  }
+  if (command.wait) {
+    if (::isatty(STDERR_FILENO) != 0) {
+      // Whoever interrupts this leaves the job in the queue, and must be able to name it.
+      fmt::print(stderr, "job {}\n", replies->front().first.value);
+    }
+    return follow_job(replies->front().first.value);
+  }
+  fmt::print("{}\n", job_ranges(*replies));
+  return 0;
+}
+
+}  // namespace
+
+int submit_main(Words words) {
+  SubmitCommand command;
+  Args args = declare(command);
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth submit", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<int> code = execute(command);
+  return code ? *code : report("berth submit", code.error());
+}
+
+}  // namespace berth

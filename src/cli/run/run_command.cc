@@ -1,0 +1,322 @@
+// `berth run`, and simple_gpu_scheduler, which is the same with fewer options.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/paths.h"
+#include "cli/commands.h"
+#include "cli/run/run_report.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/job_options.h"
+#include "cli/toolkit/memory_options.h"
+#include "cli/toolkit/mps_option.h"
+#include "cli/toolkit/table.h"
+#include "exec/direct_runner.h"
+#include "gpu/trusted.h"
+#include "policy/policies.h"
+#include "run/run.h"
+
+namespace berth {
+namespace {
+
+struct RunCommand {
+  std::string gpus;
+  std::string file = "-";
+  RunOptions run;
+  ReportOptions report;
+  SharingOptions sharing;
+  std::int64_t share = 0;
+  MpsOption mps;
+  std::int64_t per_gpu = 1;
+  std::int64_t retries = 0;
+  std::optional<std::string> seed;
+  bool nul = false;
+  bool json = false;
+  bool dry_run = false;
+  bool resume = false;
+  bool resume_failed = false;
+};
+
+Result<int> parse_signal(std::string_view name) {
+  if (name.starts_with("SIG")) {
+    name.remove_prefix(3);
+  }
+  for (int number = 1; number < NSIG; ++number) {
+    const char* known = ::sigabbrev_np(number);
+    if ((known != nullptr && name == known) || name == std::to_string(number)) {
+      return number;
+    }
+  }
+  return fail(ErrorCode::Usage, fmt::format("'{}' is not a signal: write USR1 or 10", name));
+}
+
+Args declare(RunCommand& command) {
+  Args args(
+      "berth run [options] [FILE]",
+      "Runs commands from FILE or standard input on GPUs: one line is one shell command, each\n"
+      "gets a GPU of its own, and a line starts the moment it arrives and a GPU is free. Words\n"
+      "@key=value before a command are its options: @gpus=2 @priority=-5 @timeout=1h @retries=2\n"
+      "@name=N @after=ok:N @mem=8GiB @share=50 @mps=on @project=P @weight=3. A line <<END begins\n"
+      "a command of several lines.");
+  args.positional("FILE", "commands, one per line; - is standard input (the default)", 0, 1,
+                  [&](std::string_view word) -> Result<void> {
+                    command.file = word;
+                    return {};
+                  });
+  add_gpus_option(args, command.gpus);
+  add_claim_option(args, command.run.defaults.needs);
+  args.value("--share", "PERCENT", "share of each GPU's compute that a job claims", command.share);
+  command.sharing.declare(args);
+  args.value("--per-gpu", "N", "jobs at once on each GPU (default: 1)", command.per_gpu);
+  command.mps.declare(args);
+  args.flag("-0,--null", command.nul, "jobs are separated by NUL bytes, not newlines");
+  args.value("--timeout", "TIME", "end a job that runs longer: 90s, 10m, 2h30m",
+             command.run.defaults.limit);
+  args.value("--grace", "TIME", "between TERM and KILL when a job is ended (default: 10s)",
+             command.run.grace);
+  args.value("--retries", "N", "run a job that fails again, up to N times", command.retries);
+  args.value("--policy", "NAME",
+             wrap_words(fmt::format("who goes first: {} (default: priority)",
+                                    fmt::join(live_policy_names(), ", ")),
+                        66),
+             command.run.policy);
+  add_weight_option(args, command.run.defaults.weight);
+  args.value("--log-dir", "DIR", "one log file per job: DIR/1.log, DIR/2.log, …",
+             command.run.outputs.log_folder);
+  args.flag("--prefix", command.report.prefix, "print each job's output with its number in front");
+  args.value("--joblog", "FILE", "one line per ended job, in GNU parallel's columns",
+             command.run.joblog);
+  args.flag("--resume", command.resume, "skip what the joblog says has ended");
+  args.flag("--resume-failed", command.resume_failed, "skip what the joblog says has succeeded");
+  args.value("--halt", "WHEN", "never, soon,fail=1, now,fail=3, soon,fail=10% (default: never)",
+             [&](std::string_view word) -> Result<void> {
+               const Result<Halt> halt = parse_halt(word);
+               if (!halt) {
+                 return Failure(halt.error());
+               }
+               command.run.halt = *halt;
+               return {};
+             });
+  args.flag("--shuffle", command.run.shuffle, "run in random order, once all lines are read");
+  args.value("--seed", "N", "the same order each time with --shuffle", command.seed);
+  args.value("--drain-signal", "SIGNAL", "a signal that, like INT and TERM, stops starting jobs",
+             [&](std::string_view word) -> Result<void> {
+               const Result<int> signal = parse_signal(word);
+               if (!signal) {
+                 return Failure(signal.error());
+               }
+               command.run.drain_signal = *signal;
+               return {};
+             });
+  args.flag("-n,--dry-run", command.dry_run, "check all lines and print them; run nothing");
+  args.flag("--json", command.json, "one JSON object per event on standard output");
+  args.flag("-q,--quiet", command.report.quiet, "print only failures and the last line");
+  args.flag("-v,--verbose", command.report.verbose, "also print what starts");
+  args.example("berth run --gpus 0,1 commands.txt");
+  args.example("tail -f -n 0 gpu.queue | berth run");
+  args.example("berth run --per-gpu 2 --log-dir logs --joblog log.tsv --resume commands.txt");
+  args.example("berth run --per-gpu 4 --mps --thread-percentage 50 commands.txt");
+  args.example("echo '@gpus=2 @timeout=1h torchrun train.py' | berth run --gpus sim:4");
+  return args;
+}
+
+/// What can only be checked when all options are known.
+Result<void> settle(RunCommand& command) {
+  RunOptions& run = command.run;
+  if (command.per_gpu < 1 || command.per_gpu > static_cast<std::int64_t>(kWholeShare)) {
+    return fail(ErrorCode::Usage, fmt::format("--per-gpu must be from 1 to {}", kWholeShare));
+  }
+  if (command.share < 0 || command.share > 100 || (command.share > 0 && command.per_gpu > 1)) {
+    return fail(ErrorCode::Usage, "--share is from 1 to 100, and not to be had with --per-gpu");
+  }
+  run.defaults.needs.share = static_cast<std::uint32_t>(command.share) * (kWholeShare / 100);
+  if (command.per_gpu > 1) {
+    run.defaults.needs.share = kWholeShare / static_cast<std::uint32_t>(command.per_gpu);
+  }
+  run.buffer = command.sharing.buffer;
+  run.placement = command.sharing.placement.value_or(Placement::Pack);
+  run.enforce_claims = command.sharing.enforce_claims;
+  if (const Result<Paths> paths = find_paths()) {
+    run.peaks = paths->state + "/peaks";
+  }
+  if (Result<void> applied = command.mps.apply(run.defaults.needs); !applied) {
+    return applied;
+  }
+  if (command.retries < 0 || command.retries > 10000) {
+    return fail(ErrorCode::Usage, "--retries must be from 0 to 10000");
+  }
+  run.defaults.retry.most = static_cast<std::uint16_t>(command.retries);
+  if (command.resume || command.resume_failed) {
+    if (!run.joblog) {
+      return fail(ErrorCode::Usage, "--resume needs the --joblog FILE of the run to go on with");
+    }
+    if (run.shuffle && !command.seed) {
+      return fail(ErrorCode::Usage,
+                  "--resume with --shuffle needs the --seed of the first run: without it the jobs "
+                  "would have other numbers");
+    }
+    run.resume =
+        command.resume_failed ? RunOptions::Resume::Failed : RunOptions::Resume::Unfinished;
+  }
+  if (command.seed) {
+    const Result<std::int64_t> seed = parse_integer(*command.seed, "--seed");
+    if (!seed) {
+      return Failure(seed.error());
+    }
+    run.seed = static_cast<std::uint64_t>(*seed);
+  } else if (::getrandom(&run.seed, sizeof run.seed, 0) < 0) {
+    return fail_errno("cannot draw a seed", errno);
+  }
+  return {};
+}
+
+Result<int> rehearse(RunCommand& command, Devices& devices, Runner& runner, Input input) {
+  const std::unique_ptr<RunObserver> reporter = make_plain_reporter(command.report);
+  Run run(command.run, devices, nullptr, runner, *reporter);
+  std::string text;
+  const Result<void> done =
+      run.rehearse(std::move(input), [&](const JobLine& line, const Needs& needs) {
+        text += fmt::format("{}\t{}\n", describe(needs), one_line(line.command));
+      });
+  if (!done) {
+    return Failure(done.error());
+  }
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+Result<int> execute(RunCommand& command, std::optional<Input> given) {
+  if (const Result<void> settled = settle(command); !settled) {
+    return Failure(settled.error());
+  }
+  if (!given) {
+    const auto separator = command.nul ? JobReader::Separator::Nul : JobReader::Separator::Newline;
+    Result<Input> input = Input::open(command.file, separator);
+    if (!input) {
+      return Failure(input.error());
+    }
+    if (command.file == "-" && ::isatty(STDIN_FILENO) != 0) {
+      std::fputs("berth run: reading commands from the terminal; end with Ctrl-D\n", stderr);
+    }
+    given = std::move(*input);
+  }
+  const auto devices = open_devices(command.gpus);
+  if (!devices) {
+    return Failure(devices.error());
+  }
+  auto runner = DirectRunner::make();
+  if (!runner) {
+    return Failure(runner.error());
+  }
+  if (command.dry_run) {
+    return rehearse(command, **devices, **runner, std::move(*given));
+  }
+  const auto locks = DeviceLocks::open(
+      {"run", "", command.file == "-" ? "berth run" : "berth run " + command.file},
+      (*devices)->list());
+  if (!locks) {
+    return Failure(locks.error());
+  }
+  const std::unique_ptr<RunObserver> reporter =
+      choose_reporter(command.report, command.json, command.run.outputs);
+  Run run(command.run, **devices, locks->get(), **runner, *reporter);
+  const Result<RunSummary> summary = run.execute(std::move(*given));
+  if (!summary) {
+    return Failure(summary.error());
+  }
+  return exit_code(*summary);
+}
+
+/// A reader that has gone must not end the run: jobs are worth more than messages about them.
+void outlive_readers() { ::signal(SIGPIPE, SIG_IGN); }
+
+int run_with(Words words, std::optional<Input> input) {
+  outlive_readers();
+  RunCommand command;
+  Args args = declare(command);
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth run", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<int> code = execute(command, std::move(input));
+  return code ? *code : report("berth run", code.error());
+}
+
+}  // namespace
+
+int run_main(Words words) { return run_with(words, std::nullopt); }
+
+int run_jobs(std::vector<std::string> lines, Words run_words) {
+  std::string text;
+  for (const std::string& line : lines) {
+    text += line;
+    text += '\0';
+  }
+  return run_with(run_words, Input::from_text(std::move(text), JobReader::Separator::Nul));
+}
+
+int simple_gpu_scheduler_main(Words words) {
+  outlive_readers();
+  std::vector<std::string_view> ids;
+  Args args(
+      "simple_gpu_scheduler --gpus ID…",
+      "Runs the commands on standard input, one per line, each on one of the GPUs. An id may be\n"
+      "any text, and may be given again to run several commands on it at once.");
+  args.list("--gpus", "ID…", "the GPUs, separated by blanks or commas",
+            [&](std::span<const std::string_view> given) -> Result<void> {
+              for (std::string_view word : given) {
+                while (!word.empty()) {
+                  const std::size_t comma = std::min(word.find(','), word.size());
+                  if (comma > 0) {
+                    ids.push_back(word.substr(0, comma));
+                  }
+                  word.remove_prefix(std::min(comma + 1, word.size()));
+                }
+              }
+              return {};
+            });
+  args.example("simple_gpu_scheduler --gpus 0 1 2 < gpu_commands.txt");
+  args.example("tail -f -n 0 gpu.queue | simple_gpu_scheduler --gpus 0,1,2");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("simple_gpu_scheduler", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  if (ids.empty()) {
+    return report("simple_gpu_scheduler",
+                  Error{ErrorCode::Usage, "no GPU given: say which, as in --gpus 0 1 2"});
+  }
+  const Result<std::unique_ptr<Devices>> driver = open_devices("all");
+  const std::unique_ptr<Devices> devices = open_trusted(ids, driver ? driver->get() : nullptr);
+  auto runner = DirectRunner::make();
+  if (!runner) {
+    return report("simple_gpu_scheduler", runner.error());
+  }
+  const auto locks = DeviceLocks::open({"run", "", "simple_gpu_scheduler"}, devices->list());
+  if (!locks) {
+    return report("simple_gpu_scheduler", locks.error());
+  }
+  Result<Input> input = Input::open("-", JobReader::Separator::Newline);
+  if (!input) {
+    return report("simple_gpu_scheduler", input.error());
+  }
+  const std::unique_ptr<RunObserver> reporter = make_seed_reporter();
+  RunOptions options;
+  options.policy = "fifo";
+  options.defaults.needs.claim = ClaimSource::None;  // one command per id, always
+  Run run(options, *devices, locks->get(), **runner, *reporter);
+  const Result<RunSummary> summary = run.execute(std::move(*input));
+  return summary ? exit_code(*summary) : report("simple_gpu_scheduler", summary.error());
+}
+
+}  // namespace berth

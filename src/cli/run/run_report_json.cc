@@ -1,0 +1,98 @@
+// The event stream of `berth run --json`: one object a line, each with the version of this form.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/run/run_report.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json event(const char* name) { return {{"version", 1}, {"event", name}}; }
+
+void print(const Json& json) {
+  // What a job prints need not be UTF-8; the stream must be.
+  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+Json job_event(const char* name, const JobEvent& job) {
+  Json json = event(name);
+  json["job"] = job.id.value;
+  json["name"] = job.name.empty() ? Json() : Json(job.name);
+  json["attempt"] = job.attempt;
+  json["gpus"] = job.gpus;
+  json["pid"] = job.pid == 0 ? Json() : Json(job.pid);
+  json["time"] = job.time;
+  json["command"] = job.command;
+  return json;
+}
+
+class JsonReporter final : public RunObserver {
+ public:
+  void job_started(const JobEvent& job) override { print(job_event("start", job)); }
+
+  void job_ended(const JobEvent& job, const JobEndEvent& end) override {
+    Json json = job_event(end.retried ? "retry" : "end", job);
+    json["state"] = outcome_name(end.outcome);
+    json["exit_code"] = end.signal == 0 ? Json(end.exit_code) : Json();
+    json["signal"] = end.signal != 0 ? Json(end.signal) : Json();
+    json["reason"] = end.outcome == Outcome::Succeeded ? Json() : Json(describe_end(end));
+    json["runtime_s"] = to_seconds(end.runtime);
+    json["note"] = end.note.empty() ? Json() : Json(end.note);
+    json["peak_memory_bytes"] = end.peak_memory > Bytes{} ? Json(end.peak_memory.count) : Json();
+    print(json);
+  }
+
+  void job_output(JobId job, bool is_stderr, std::string_view lines) override {
+    Json json = event("output");
+    json["job"] = job.value;
+    json["stream"] = is_stderr ? "stderr" : "stdout";
+    json["text"] = lines;
+    print(json);
+  }
+
+  void warning(std::string_view text) override {
+    Json json = event("warning");
+    json["text"] = text;
+    print(json);
+  }
+
+  void finished(const RunSummary& summary) override {
+    const RunCounts& counts = summary.counts;
+    Json json = event("summary");
+    json["succeeded"] = counts.succeeded;
+    json["failed"] = counts.failed;
+    json["timed_out"] = counts.timed_out;
+    json["cancelled"] = counts.cancelled;
+    json["not_run"] = counts.not_run;
+    json["skipped"] = counts.skipped;
+    json["invalid"] = counts.invalid;
+    json["retries"] = summary.retries;
+    json["elapsed_s"] = to_seconds(summary.elapsed);
+    json["total_wait_s"] = to_seconds(summary.total_wait);
+    json["longest_wait_s"] = to_seconds(summary.longest_wait);
+    json["lost_output_bytes"] = summary.lost_output;
+    json["interrupted"] = summary.interrupted;
+    json["halted"] = summary.halted;
+    json["gpus"] = Json::array();
+    for (const DeviceTotals& device : summary.devices) {
+      json["gpus"].push_back(
+          {{"name", device.name},
+           {"jobs", device.jobs},
+           {"busy_s", to_seconds(device.busy)},
+           {"utilization", device.mean_utilization ? Json(*device.mean_utilization) : Json()},
+           {"peak_memory_bytes", device.peak_memory.count},
+           {"energy_j", device.energy ? Json(*device.energy) : Json()}});
+    }
+    print(json);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RunObserver> make_json_reporter() { return std::make_unique<JsonReporter>(); }
+
+}  // namespace berth

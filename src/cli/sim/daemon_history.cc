@@ -1,0 +1,220 @@
+#include "cli/sim/daemon_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/toolkit/selection.h"
+
+namespace berth {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A job of the daemon's, in seconds on its line of time.
+struct PastJob {
+  double submitted = 0;
+  double begin = 0;    // it could not start before; 0: at once
+  double started = 0;  // of its last attempt; 0: not yet
+  double ended = 0;
+  double expected = 0;  // its length, as the daemon was told or has learned; 0: unknown
+  double energy = 0;    // joules
+  SimJob needs;
+  std::string id;
+  std::string project;
+  std::string owner;
+  std::vector<std::string> devices;
+};
+
+Duration seconds(double count) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::max(count, 0.0)));
+}
+
+std::vector<PastJob> read_jobs(const Json& list, bool by_user) {
+  constexpr double kMib = 1024.0 * 1024;
+  std::vector<PastJob> jobs;
+  for (const Json& job : list) {
+    PastJob past;
+    past.submitted = number(job, "submitted");
+    past.begin = number(job, "begin");
+    past.started = number(job, "started");
+    past.ended = number(job, "ended");
+    past.expected = number(job, "expected_s");
+    past.energy = number(job, "energy_j");
+    past.needs.gpus = static_cast<std::uint32_t>(number(job, "gpus_needed"));
+    past.needs.share = static_cast<std::uint32_t>(number(job, "share"));
+    past.needs.memory_mib = static_cast<std::uint32_t>(number(job, "mem") / kMib);
+    past.needs.priority = static_cast<std::int32_t>(number(job, "priority"));
+    past.needs.weight = static_cast<std::uint16_t>(std::max(number(job, "weight"), 1.0));
+    past.id = field(job, "id");
+    past.project = field(job, "project");
+    past.owner = by_user ? field(job, "user") : past.project;
+    for (const Json& device : job["gpus"]) {
+      past.devices.push_back(device.get<std::string>());
+    }
+    // A held job starts whenever somebody likes.
+    if (past.needs.gpus > 0 && field(job, "state") != "held") {
+      jobs.push_back(std::move(past));
+    }
+  }
+  return jobs;
+}
+
+/// How long a job may take of which nobody has said it: as those of its project did, or as all did.
+class Lengths {
+ public:
+  explicit Lengths(const std::vector<PastJob>& jobs) {
+    for (const PastJob& job : jobs) {
+      if (job.started > 0 && job.ended > 0) {
+        for (Mean* mean : {&of_all_, &of_project_[job.project]}) {
+          mean->sum += job.ended - job.started;
+          ++mean->count;
+        }
+      }
+    }
+  }
+
+  double of(const PastJob& job) const {
+    constexpr double kUnknown = 3600;
+    const auto found = of_project_.find(job.project);
+    const Mean& mean = found == of_project_.end() ? of_all_ : found->second;
+    return job.expected > 0 ? job.expected : mean.count > 0 ? mean.sum / mean.count : kUnknown;
+  }
+
+ private:
+  struct Mean {
+    double sum = 0;
+    double count = 0;
+  };
+  Mean of_all_;
+  std::map<std::string, Mean> of_project_;
+};
+
+/// Jobs that run go on from where they are, and those that wait may start from now on. All of them
+/// take as long as is expected of them.
+std::vector<PastJob> present_queue(std::vector<PastJob> jobs, const Lengths& lengths, double now) {
+  for (PastJob& job : jobs) {
+    job.begin = job.started > 0 ? job.started : std::max(job.begin, now);
+    job.started = job.begin;
+    job.ended = std::max(job.begin + lengths.of(job), now + 1);
+  }
+  return jobs;
+}
+
+/// What the daemon saw. Between its jobs a device is taken to draw what it does without one.
+void add_energy(SimRun& run, const std::vector<PastJob>& jobs, const Machine& machine) {
+  double idle = 0;
+  for (const PastJob& job : jobs) {
+    run.energy_j += job.energy;
+  }
+  for (const SimDevice& device : machine) {
+    idle += device.spec.power.idle / static_cast<double>(machine.size());
+  }
+  const double all =
+      to_seconds(run.last_end - run.first_submit) * static_cast<double>(machine.size());
+  if (run.energy_j > 0) {
+    run.energy_j += idle * std::max(all - run.device_seconds, 0.0);
+  }
+}
+
+DaemonJobs as_workload(const std::vector<PastJob>& jobs, const Machine& machine) {
+  DaemonJobs made;
+  made.origin = jobs.front().submitted;
+  SimRun& run = made.recorded;
+  Workload& workload = made.workload;
+  std::map<std::string, std::uint32_t> owners{{"", 0}};
+  std::map<std::string, DeviceId> devices;
+  for (std::uint32_t i = 0; i < machine.size(); ++i) {
+    devices[machine[i].spec.name] = DeviceId{i};
+  }
+  run.first_submit = Time{};
+  for (const PastJob& past : jobs) {
+    SimJob& job = workload.jobs.emplace_back(past.needs);
+    job.submit = Time(seconds(past.submitted - made.origin));
+    job.begin = Time(seconds(past.begin - made.origin));
+    job.duration = seconds(past.ended - past.started);
+    job.expected = past.expected > 0 ? seconds(past.expected) : kForever;
+    job.gpus = std::min(job.gpus, static_cast<std::uint32_t>(machine.size()));
+    const auto [owner, added] =
+        owners.try_emplace(past.owner, static_cast<std::uint32_t>(workload.owners.size()));
+    if (added) {
+      workload.owners.push_back(past.owner);
+    }
+    job.owner = owner->second;
+    workload.names.push_back(past.id);
+    JobOutcome outcome{Time(seconds(past.started - made.origin)),
+                       Time(seconds(past.ended - made.origin)), job.duration};
+    for (const std::string& name : past.devices) {
+      if (const auto device = devices.find(name); device != devices.end()) {
+        run.timeline.push_back({static_cast<std::uint32_t>(run.outcomes.size()), device->second,
+                                outcome.started, outcome.ended});
+      }
+    }
+    run.last_end = std::max(run.last_end, outcome.ended);
+    run.gpu_seconds += to_seconds(job.duration) * job.gpus;
+    run.device_seconds = run.gpu_seconds;
+    run.outcomes.push_back(outcome);
+  }
+  add_energy(run, jobs, machine);
+  return made;
+}
+
+}  // namespace
+
+Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
+  bool more = false;
+  const Result<Json> status = ask_json("GET", "/v1/status");
+  const Result<Json> list =
+      status ? list_jobs(Selection{}, !queue, 0, more) : Result<Json>(Failure(status.error()));
+  if (!list) {
+    return Failure(list.error());
+  }
+  const bool by_user = field(*status, "owners") == "user";
+  std::vector<PastJob> jobs = read_jobs(*list, by_user);
+  if (queue) {
+    const Result<Json> latest = ask_json("GET", "/v1/jobs?all=1&descending=1&limit=1000");
+    if (!latest) {
+      return Failure(latest.error());
+    }
+    jobs = present_queue(
+        std::move(jobs), Lengths(read_jobs((*latest)["jobs"], by_user)),
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+  } else {
+    std::erase_if(jobs, [](const PastJob& job) { return job.started <= 0 || job.ended <= 0; });
+  }
+  if (jobs.empty()) {
+    return fail(ErrorCode::Refused, queue ? "no job runs or waits" : "no job has run yet");
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const PastJob& a, const PastJob& b) { return a.submitted < b.submitted; });
+  DaemonJobs made = as_workload(jobs, machine);
+  const Result<Placement> placement = parse_placement(field(*status, "placement"));
+  made.placement = placement ? *placement : Placement::Pack;
+  return made;
+}
+
+Machine daemon_machine() {
+  Machine machine;
+  const Result<Json> answer = ask_json("GET", "/v1/devices");
+  if (!answer || !answer->contains("devices")) {
+    return machine;
+  }
+  for (const Json& device : (*answer)["devices"]) {
+    if (field(device, "health") == "removed") {
+      continue;
+    }
+    DeviceSpec& spec = machine.emplace_back().spec;
+    spec.name = field(device, "name");
+    spec.model = field(device, "model");
+    spec.memory = Bytes{static_cast<std::int64_t>(number(device, "memory_bytes"))};
+    if (device.contains("expected_idle_w")) {
+      spec.power = {number(device, "expected_idle_w"), number(device, "expected_busy_w")};
+    }
+  }
+  return machine;
+}
+
+}  // namespace berth

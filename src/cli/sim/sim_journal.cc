@@ -1,0 +1,88 @@
+// berth sim --journal: replays what a daemon's scheduler was told.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/paths.h"
+#include "cli/commands.h"
+#include "cli/sim/sim_options.h"
+#include "cli/toolkit/args.h"
+#include "daemon/replay.h"
+
+namespace berth {
+namespace {
+
+constexpr std::string_view kName = "berth sim --journal";
+
+void print_json(const Replay& replay) {
+  nlohmann::ordered_json starts = nlohmann::ordered_json::array();
+  for (const StartRecord& start : replay.starts) {
+    starts.push_back({{"job", start.job.value},
+                      {"attempt", start.attempt},
+                      {"at", to_seconds(start.at.time_since_epoch())},
+                      {"gpus", start.devices}});
+  }
+  const nlohmann::ordered_json answer = {{"version", 1},
+                                         {"skipped", replay.skipped},
+                                         {"entries", replay.entries},
+                                         {"decisions", replay.decisions},
+                                         {"starts", std::move(starts)},
+                                         {"differences", replay.differences}};
+  fmt::print("{}\n", answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int sim_journal_main(std::span<const std::string_view> words) {
+  std::optional<std::string> file;
+  bool json = false;
+  Args args("berth sim --journal [FILE] [--json]",
+            "Tells a fresh scheduler all that the daemon's scheduler was told, as its journal has\n"
+            "it, and holds what it decides against what the daemon did. Exit code 1: they differ.\n"
+            "A daemon that runs keeps its database to itself: stop it first, or name a copy.");
+  args.positional("FILE", "the database (default: berth.db of this user's daemon)", 0, 1,
+                  [&](std::string_view word) -> Result<void> {
+                    file = word;
+                    return {};
+                  });
+  args.flag("--json", json, "print JSON, with every start");
+  args.example("berth daemon stop && berth sim --journal");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report(kName, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  if (!file) {
+    const Result<Paths> paths = find_paths();
+    if (!paths) {
+      return report(kName, paths.error());
+    }
+    file = paths->state + "/berth.db";
+  }
+  const Result<Replay> replay = replay_journal(*file);
+  if (!replay) {
+    return report(kName, replay.error());
+  }
+  if (json) {
+    print_json(*replay);
+  } else {
+    fmt::print("{} entries, {} decisions, {} starts: {}\n", replay->entries, replay->decisions,
+               replay->starts.size(),
+               replay->differences.empty()
+                   ? "all as the daemon decided"
+                   : fmt::format("{} differences", replay->differences.size()));
+    if (replay->skipped > 0) {
+      fmt::print("{} earlier entries were left out: they tell of jobs that were forgotten\n",
+                 replay->skipped);
+    }
+    for (const std::string& difference : replay->differences) {
+      fmt::print("{}\n", difference);
+    }
+  }
+  return replay->differences.empty() ? 0 : 1;
+}
+
+}  // namespace berth

@@ -1,0 +1,63 @@
+// What berth sim is asked for, and the study that it makes of it.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/toolkit/args.h"
+#include "sim/study.h"
+#include "sim/trace.h"
+
+namespace berth {
+
+struct SimCommandOptions {
+  std::optional<std::string> trace;
+  std::optional<std::string> generate;
+  bool history = false;  // the jobs of the daemon
+  std::string gpus;
+  std::vector<std::string> policies;
+  std::vector<Placement> placements;
+  std::vector<std::pair<std::size_t, std::size_t>> windows;  // first row, count
+  TraceOptions trace_options;
+  std::int64_t seed = 1;
+  std::int64_t seeds = 1;
+  std::int64_t threads = 0;
+  StudyOptions study;
+  bool json = false;
+  bool spans = false;
+  std::optional<std::string> jobs_file;
+  std::optional<std::string> report_file;
+  std::optional<std::string> gantt_file;
+
+  void declare_workload(Args& args);
+  void declare_study(Args& args);
+};
+
+/// All that a study needs, read and made.
+struct PreparedStudy {
+  Machine machine;
+  std::vector<Contender> contenders;
+  std::vector<Trial> trials;
+  std::optional<SimRun> recorded;  // what really became of the first trial's jobs
+  std::size_t skipped = 0;         // rows of the trace
+  std::string first_skipped;       // and why
+  double origin = 0;               // of all times, seconds since 1970 where that is known
+};
+Result<PreparedStudy> prepare_study(SimCommandOptions& options);
+/// The machine that --gpus names.
+Result<void> prepare_machine(const SimCommandOptions& options, PreparedStudy& study);
+/// The policies and how they are run.
+Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study);
+/// Runs the study and prints, writes and draws what was asked for; the exit code.
+Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study);
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+Result<void> write_file(const std::string& path, const std::string& text);
+
+int sim_convert_main(std::span<const std::string_view> words);
+int sim_journal_main(std::span<const std::string_view> words);
+
+}  // namespace berth

@@ -1,0 +1,262 @@
+// berth sweep: expands a template over parameters, and prints the commands, runs or queues them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/read_file.h"
+#include "cli/commands.h"
+#include "cli/jobs/submission.h"
+#include "cli/sweep/sweep_options.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/job_options.h"
+#include "spec/sweep.h"
+#include "spec/sweep_file.h"
+
+namespace berth {
+namespace {
+
+constexpr std::string_view kName = "berth sweep";
+
+struct Options {
+  SweepSpec spec;
+  std::optional<std::string> file;
+  bool shuffle = false;
+  bool print = false;
+  bool json = false;
+  bool count = false;
+  bool run = false;
+  bool submit = false;
+};
+
+Args describe(Options& options) {
+  Args args("berth sweep TEMPLATE -p NAME VALUE… [options]",
+            "Prints one command for every combination of the parameters, the last one varying\n"
+            "fastest. {name} in the template stands for a value, {{ and }} for braces.");
+  args.positional("TEMPLATE", "the command, with {name} for each parameter", 0, 1,
+                  [&options](std::string_view word) -> Result<void> {
+                    options.spec.command = word;
+                    return {};
+                  });
+  add_sweep_options(args, options.spec, LoneValue::MayBeRange);
+  args.flag("--shuffle", options.shuffle, "in random order; the same as --mode shuffled_grid");
+  args.value("--mode", "MODE",
+             "grid (the default) or shuffled_grid (the default with\n"
+             "--n-samples); a sample in grid mode is the first N points",
+             [&options](std::string_view word) -> Result<void> {
+               const Result<SweepOrder> order = parse_sweep_order(word);
+               if (!order) {
+                 return Failure(order.error());
+               }
+               options.spec.order = *order;
+               return {};
+             });
+  args.flag("--allow-unused", options.spec.allow_unused,
+            "accept parameters that the template does not use");
+  args.value("--file", "FILE",
+             "read the sweep from a TOML file with the keys command, mode,\n"
+             "n_samples, seed, where, zip, allow_unused and [parameters];\n"
+             "what is said on the command line goes before it",
+             options.file);
+  args.flag("--print", options.print, "print the commands (the default)");
+  args.flag("--json", options.json,
+            "print a JSON object per line: {\"version\":1,\"command\":…,\n"
+            "\"params\":{NAME:TEXT,…}}");
+  args.flag("--count", options.count, "print only how many commands there are");
+  args.flag("--run", options.run, "run them; every word after it belongs to berth run");
+  args.flag("--submit", options.submit,
+            "queue them; every word after it belongs to berth submit. The jobs\n"
+            "carry the sweep's --name and their parameters: berth kill sweep=NAME");
+  args.example("berth sweep 'train.py --lr {lr} --bs {bs}' -p lr 0.1 0.01 -p bs 32 64");
+  args.example("berth sweep 'train.py --lr {lr}' -p lr=log:1e-5..1e-1 --n-samples 20 --seed 7");
+  args.example("berth sweep 'net.py {fc0} {fc1}' -p fc0 64 128 -p fc1 64 128 --where 'fc1 <= fc0'");
+  args.example("berth sweep --file sweep.toml --run --gpus 0,1");
+  args.example("berth sweep 'train.py --lr {lr}' -p lr 0.1 0.01 --submit --name lr-search");
+  return args;
+}
+
+/// The sweep of the command line, over that of the file.
+Result<SweepSpec> gather(Options options) {
+  if (options.shuffle) {
+    options.spec.order = SweepOrder::Shuffled;
+  }
+  if (options.print + options.json + options.count + options.run + options.submit > 1) {
+    return fail(ErrorCode::Usage,
+                "only one of --print, --json, --count, --run and --submit can be given");
+  }
+  SweepSpec spec = std::move(options.spec);
+  if (options.file) {
+    const Result<std::string> text = read_file(*options.file);
+    if (!text) {
+      return Failure(text.error());
+    }
+    Result<SweepSpec> from_file = parse_sweep_file(*text, *options.file);
+    if (!from_file) {
+      return Failure(from_file.error());
+    }
+    spec = override_sweep(*std::move(from_file), std::move(spec));
+  }
+  if (!spec.command) {
+    return fail(ErrorCode::Usage, "TEMPLATE is missing (--help shows the usage)");
+  }
+  return spec;
+}
+
+std::string as_json(const Sweep& sweep, const SweepCursor& point) {
+  nlohmann::ordered_json params = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < sweep.params().size(); ++i) {
+    params[sweep.params()[i].name()] = point.values()[i].text;
+  }
+  const nlohmann::ordered_json line = {
+      {"version", 1}, {"command", point.command()}, {"params", std::move(params)}};
+  // A command may hold bytes that are no UTF-8; JSON may not.
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<std::uint64_t> count_points(const Sweep& sweep, std::uint64_t seed) {
+  if (const auto count = sweep.count()) {
+    return *count;
+  }
+  std::uint64_t count = 0;
+  const Result<void> done = for_each_point(sweep, seed, [&count](const SweepCursor&) {
+    ++count;
+    return true;
+  });
+  if (!done) {
+    return Failure(done.error());
+  }
+  return count;
+}
+
+/// Points that are kept, to be run or queued, are not to be without end. To be called for each.
+Result<void> check_count(const Sweep& sweep, std::size_t kept) {
+  const std::uint64_t count = std::max<std::uint64_t>(sweep.count().value_or(0), kept);
+  if (count <= kMostQueued) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("the sweep has {} points, and at most {} are run or queued at once: "
+                          "--n-samples N draws some of them",
+                          sweep.count() ? std::to_string(count) : "too many", kMostQueued));
+}
+
+Result<int> run_points(const Sweep& sweep, std::uint64_t seed, Words run_words) {
+  std::vector<std::string> commands;
+  Result<void> counted = check_count(sweep, 0);
+  const Result<void> done = for_each_point(sweep, seed, [&](const SweepCursor& point) {
+    commands.push_back(point.command());
+    counted = check_count(sweep, commands.size());
+    return counted.has_value();
+  });
+  if (!done || !counted) {
+    return Failure(done ? counted.error() : done.error());
+  }
+  return run_jobs(std::move(commands), run_words);
+}
+
+Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
+  JobOptions job_options;
+  SubmitRequest submission;
+  Args args("berth sweep … --submit [options]", "Queues the jobs of a sweep.");
+  job_options.declare(args);
+  args.value("--token", "TEXT", "the same token again queues nothing again", submission.token);
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return Failure(parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  Result<JobDescription> defaults = job_options.description();
+  if (!defaults) {
+    return Failure(defaults.error());
+  }
+  if (defaults->name.empty()) {
+    return fail(ErrorCode::Usage, "a sweep needs a name to be found by: --submit --name NAME");
+  }
+  defaults->sweep = defaults->name;
+  submission.defaults = std::move(*defaults);
+  Result<void> counted = check_count(sweep, 0);
+  const Result<void> done = for_each_point(sweep, seed, [&](const SweepCursor& point) {
+    SubmittedJob& job = submission.jobs.emplace_back(SubmittedJob{submission.defaults, 1, {}});
+    job.description.environment.clear();
+    job.description.command = point.command();
+    for (std::size_t i = 0; i < sweep.params().size(); ++i) {
+      job.description.parameters[sweep.params()[i].name()] = point.values()[i].text;
+    }
+    counted = check_count(sweep, submission.jobs.size());
+    return counted.has_value();
+  });
+  if (!done || !counted) {
+    return Failure(done ? counted.error() : done.error());
+  }
+  for (SubmittedJob& job : submission.jobs) {
+    if (const Result<void> array = job_options.apply_array(job); !array) {
+      return Failure(array.error());
+    }
+  }
+  if (submission.jobs.empty()) {
+    return fail(ErrorCode::Usage, "the sweep has no points: nothing was queued");
+  }
+  const Result<std::vector<SubmitReply>> replies = send_submission(submission);
+  if (!replies) {
+    return Failure(replies.error());
+  }
+  write_out(job_ranges(*replies) + "\n");
+  return 0;
+}
+
+Result<int> perform(const Options& options, Words more_words) {
+  Result<SweepSpec> spec = gather(options);
+  if (!spec) {
+    return Failure(spec.error());
+  }
+  const std::uint64_t seed = spec->seed ? *spec->seed : fresh_seed();
+  const Result<Sweep> sweep = Sweep::make(*std::move(spec));
+  if (!sweep) {
+    return Failure(sweep.error());
+  }
+  if (options.run) {
+    return run_points(*sweep, seed, more_words);
+  }
+  if (options.submit) {
+    return submit_points(*sweep, seed, more_words);
+  }
+  if (options.count) {
+    const Result<std::uint64_t> count = count_points(*sweep, seed);
+    if (!count) {
+      return Failure(count.error());
+    }
+    write_out(fmt::format("{}\n", *count));
+    return 0;
+  }
+  const Result<void> done = for_each_point(*sweep, seed, [&](const SweepCursor& point) {
+    return write_out(options.json ? as_json(*sweep, point) : as_job_lines(point.command()));
+  });
+  if (!done) {
+    return Failure(done.error());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int sweep_main(Words words) {
+  const auto last = std::find_if(words.begin(), words.end(), [](std::string_view word) {
+    return word == "--run" || word == "--submit";
+  });
+  const auto own = static_cast<std::size_t>(last - words.begin()) + (last == words.end() ? 0 : 1);
+  Options options;
+  const Result<bool> parsed = describe(options).parse(words.first(own));
+  if (!parsed) {
+    return report(kName, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<int> status = perform(options, words.subspan(own));
+  return status ? *status : report(kName, status.error());
+}
+
+}  // namespace berth

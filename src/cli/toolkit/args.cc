@@ -1,0 +1,323 @@
+#include "cli/toolkit/args.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/nearest.h"
+
+namespace berth {
+namespace {
+
+std::vector<std::string> split_names(std::string_view names) {
+  std::vector<std::string> parts;
+  while (!names.empty()) {
+    const std::size_t comma = std::min(names.find(','), names.size());
+    parts.emplace_back(names.substr(0, comma));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return parts;
+}
+
+/// "-5" and "-.5e3" are values, not options.
+bool is_number(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' &&
+         ((word[1] >= '0' && word[1] <= '9') || word[1] == '.');
+}
+
+/// Of UTF-8: "…" is one, though it takes three bytes.
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+Failure in_option(std::string_view name, const Error& error) {
+  return fail(error.code, fmt::format("{}: {}", name, error.message));
+}
+
+}  // namespace
+
+Args::Args(std::string usage, std::string summary)
+    : usage_(std::move(usage)), summary_(std::move(summary)) {}
+
+void Args::add(std::string names, std::string metavar, std::string help, Kind kind, bool* flag,
+               Setter set, ListSetter set_list) {
+  options_.push_back({split_names(names),
+                      std::move(metavar),
+                      std::move(help),
+                      kind,
+                      flag,
+                      std::move(set),
+                      std::move(set_list),
+                      {},
+                      false});
+}
+
+void Args::flag(std::string names, bool& out, std::string help) {
+  add(std::move(names), "", std::move(help), Kind::Flag, &out, {}, {});
+}
+
+void Args::value(std::string names, std::string metavar, std::string help, Setter set) {
+  add(std::move(names), std::move(metavar), std::move(help), Kind::Value, nullptr, std::move(set),
+      {});
+}
+
+void Args::value(std::string names, std::string metavar, std::string help, std::string& out) {
+  value(std::move(names), std::move(metavar), std::move(help),
+        [&out](std::string_view word) -> Result<void> {
+          out = word;
+          return {};
+        });
+}
+
+void Args::value(std::string names, std::string metavar, std::string help,
+                 std::optional<std::string>& out) {
+  value(std::move(names), std::move(metavar), std::move(help),
+        [&out](std::string_view word) -> Result<void> {
+          out = std::string(word);
+          return {};
+        });
+}
+
+void Args::value(std::string names, std::string metavar, std::string help, std::int64_t& out) {
+  value(std::move(names), std::move(metavar), std::move(help),
+        [&out](std::string_view word) -> Result<void> {
+          const auto number = parse_integer(word, "the value");
+          if (!number) {
+            return Failure(number.error());
+          }
+          out = *number;
+          return {};
+        });
+}
+
+void Args::value(std::string names, std::string metavar, std::string help, Duration& out) {
+  value(std::move(names), std::move(metavar), std::move(help),
+        [&out](std::string_view word) -> Result<void> {
+          const auto length = parse_duration(word);
+          if (!length) {
+            return Failure(length.error());
+          }
+          out = *length;
+          return {};
+        });
+}
+
+void Args::value(std::string names, std::string metavar, std::string help, Bytes& out) {
+  value(std::move(names), std::move(metavar), std::move(help),
+        [&out](std::string_view word) -> Result<void> {
+          const auto size = parse_bytes(word);
+          if (!size) {
+            return Failure(size.error());
+          }
+          out = *size;
+          return {};
+        });
+}
+
+void Args::list(std::string names, std::string metavar, std::string help, ListSetter set,
+                std::function<bool(std::string_view)> more) {
+  add(std::move(names), std::move(metavar), std::move(help), Kind::List, nullptr, {},
+      std::move(set));
+  options_.back().more = std::move(more);
+}
+
+void Args::optional_value(std::string names, std::string metavar, std::string help, Setter set,
+                          bool may_follow) {
+  add(std::move(names), std::move(metavar), std::move(help), Kind::OptionalValue, nullptr,
+      std::move(set), {});
+  options_.back().may_follow = may_follow;
+}
+
+void Args::positional(std::string metavar, std::string help, std::size_t least, std::size_t most,
+                      Setter set) {
+  positional_ = Positional{std::move(metavar), std::move(help), least, most, std::move(set)};
+}
+
+void Args::rest(std::string metavar, std::string help, ListSetter set) {
+  rest_help_ = Positional{std::move(metavar), std::move(help), 0, 0, {}};
+  rest_ = std::move(set);
+}
+
+void Args::example(std::string line) { examples_.push_back(std::move(line)); }
+
+const Args::Option* Args::find(std::string_view name) const {
+  for (const Option& option : options_) {
+    if (std::find(option.names.begin(), option.names.end(), name) != option.names.end()) {
+      return &option;
+    }
+  }
+  return nullptr;
+}
+
+bool Args::looks_like_option(std::string_view word) const {
+  return word.size() > 1 && word[0] == '-' && (!is_number(word) || find(word) != nullptr);
+}
+
+Failure Args::unknown(std::string_view word) const {
+  std::vector<std::string_view> names;
+  for (const Option& option : options_) {
+    names.insert(names.end(), option.names.begin(), option.names.end());
+  }
+  const std::string_view meant = nearest(word, names);
+  return fail(ErrorCode::Usage,
+              meant.empty() ? fmt::format("unknown option {} (--help lists them)", word)
+                            : fmt::format("unknown option {}: did you mean {}?", word, meant));
+}
+
+/// Handles the option at words[at]; returns the index of the first word after it.
+Result<std::size_t> Args::take_option(std::span<const std::string_view> words, std::size_t at) {
+  const std::string_view word = words[at];
+  std::string_view name = word;
+  std::optional<std::string_view> attached;
+  if (const std::size_t equals = word.find('='); equals != word.npos) {
+    name = word.substr(0, equals);
+    attached = word.substr(equals + 1);
+  }
+  const Option* option = find(name);
+  if (option == nullptr) {
+    return unknown(name);
+  }
+  std::size_t next = at + 1;
+  Result<void> done;
+  switch (option->kind) {
+    case Kind::Flag:
+      if (attached) {
+        return fail(ErrorCode::Usage, fmt::format("{} takes no value", name));
+      }
+      *option->flag = true;
+      break;
+    case Kind::OptionalValue:
+      if (!attached && option->may_follow && next < words.size() &&
+          !looks_like_option(words[next])) {
+        attached = words[next++];
+      }
+      done = option->set(attached.value_or(""));
+      break;
+    case Kind::Value:
+      if (!attached) {
+        if (next == words.size()) {
+          return fail(ErrorCode::Usage, fmt::format("{} needs a value: {}", name, option->metavar));
+        }
+        attached = words[next++];
+      }
+      done = option->set(*attached);
+      break;
+    case Kind::List: {
+      std::vector<std::string_view> items;
+      if (attached) {
+        items.push_back(*attached);
+      }
+      while (next < words.size() && !looks_like_option(words[next]) &&
+             (items.empty() || !option->more || option->more(words[next]))) {
+        items.push_back(words[next++]);
+      }
+      if (items.empty()) {
+        return fail(ErrorCode::Usage, fmt::format("{} needs a value: {}", name, option->metavar));
+      }
+      done = option->set_list(items);
+      break;
+    }
+  }
+  if (!done) {
+    return in_option(name, done.error());
+  }
+  return next;
+}
+
+Result<bool> Args::parse(std::span<const std::string_view> words) {
+  std::size_t count = 0;
+  std::size_t at = 0;
+  bool only_words = false;
+  while (at < words.size()) {
+    const std::string_view word = words[at];
+    if (!only_words && word == "--") {
+      only_words = true;
+      ++at;
+      continue;
+    }
+    if (!only_words && (word == "--help" || word == "-h") && find(word) == nullptr) {
+      std::fputs(help().c_str(), stdout);
+      return false;
+    }
+    if (!only_words && looks_like_option(word)) {
+      const Result<std::size_t> next = take_option(words, at);
+      if (!next) {
+        return Failure(next.error());
+      }
+      at = *next;
+      continue;
+    }
+    if (positional_ && count < positional_->most) {
+      if (const Result<void> done = positional_->set(word); !done) {
+        return Failure(done.error());
+      }
+      ++count;
+      ++at;
+      continue;
+    }
+    if (rest_) {
+      if (const Result<void> done = rest_(words.subspan(at)); !done) {
+        return Failure(done.error());
+      }
+      break;
+    }
+    return fail(ErrorCode::Usage,
+                fmt::format("unexpected word '{}' (--help shows the usage)", word));
+  }
+  if (positional_ && count < positional_->least) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} is missing (--help shows the usage)", positional_->metavar));
+  }
+  return true;
+}
+
+std::string Args::help() const {
+  std::string text = fmt::format("usage: {}\n\n{}\n", usage_, summary_);
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const auto* words : {&positional_, &rest_help_}) {
+    if (words->has_value()) {
+      rows.emplace_back((*words)->metavar, (*words)->help);
+    }
+  }
+  for (const Option& option : options_) {
+    std::string names = fmt::format("{}", fmt::join(option.names, ", "));
+    if (option.kind == Kind::OptionalValue) {
+      names += (option.may_follow ? " [" : "[=") + option.metavar + "]";
+    } else if (!option.metavar.empty()) {
+      names += " " + option.metavar;
+    }
+    rows.emplace_back(std::move(names), option.help);
+  }
+  if (!rows.empty()) {
+    text += "\n";
+  }
+  constexpr std::size_t kColumn = 26;
+  for (const auto& [names, help] : rows) {
+    std::string row = "  " + names;
+    const std::size_t width = characters_in(row);
+    if (width + 2 > kColumn) {
+      row += "\n" + std::string(kColumn, ' ');
+    } else {
+      row.append(kColumn - width, ' ');
+    }
+    for (const char c : help) {
+      row += c;
+      if (c == '\n') {
+        row.append(kColumn, ' ');
+      }
+    }
+    text += row + "\n";
+  }
+  if (!examples_.empty()) {
+    text += "\nExamples:\n";
+    for (const std::string& line : examples_) {
+      text += "  " + line + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace berth

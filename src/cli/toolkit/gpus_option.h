@@ -1,0 +1,14 @@
+// --gpus: the same on every command that uses devices.
+#pragma once
+
+#include <string>
+
+#include "cli/toolkit/args.h"
+
+namespace berth {
+
+/// Declares `--gpus LIST…` and sets `out` to its default, $BERTH_GPUS or auto. Words given apart
+/// (`--gpus 0 1 2`) are joined by blanks.
+void add_gpus_option(Args& args, std::string& out);
+
+}  // namespace berth

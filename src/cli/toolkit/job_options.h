@@ -1,0 +1,45 @@
+// JobOptions: the options that describe a job, the same wherever jobs are queued.
+#pragma once
+
+#include <string>
+
+#include "api/messages.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/mps_option.h"
+
+namespace berth {
+
+class JobOptions {
+ public:
+  void declare(Args& args);
+
+  /// What was said, with this directory and this environment.
+  Result<JobDescription> description() const;
+  /// How many jobs each command becomes, and the index of the first.
+  Result<void> apply_array(SubmittedJob& job) const;
+  const std::string& name() const { return job_.name; }
+
+ private:
+  JobDescription job_;
+  MpsOption mps_;
+  std::string after_;
+  std::string array_;
+  std::string begin_;
+  std::string signal_;
+  std::string retry_on_;
+  std::int64_t gpus_ = 1;
+  std::int64_t priority_ = 0;
+  std::int64_t retries_ = 0;
+  std::int64_t share_ = 0;
+};
+
+/// `--weight`: among owners, for the policies that are fair between them.
+void add_weight_option(Args& args, std::uint16_t& weight);
+
+/// "10m" from now, "18:30", "2026-11-16", "2026-11-16T08:00", or "@" and seconds since 1970.
+Result<Time> parse_begin(std::string_view text);
+
+/// "USR1", "SIGUSR1" or "10".
+Result<int> parse_signal(std::string_view text);
+
+}  // namespace berth

@@ -1,0 +1,113 @@
+#include "cli/toolkit/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "api/http_text.h"
+#include "cli/toolkit/daemon_client.h"
+
+namespace berth {
+
+using Json = nlohmann::json;
+
+void Selection::declare(Args& args, std::size_t least) {
+  args.positional("JOBS…",
+                  "numbers and ranges (12 3-7), names (train*, vision/train); these or all,\n"
+                  "narrowed by project=P, sweep=S, state=failed, label=KEY=VALUE, user=U",
+                  least, 1'000'000, [this](std::string_view word) -> Result<void> {
+                    words_.emplace_back(word);
+                    return {};
+                  });
+}
+
+/// Numbers in a row become ranges: a shell's $(seq 1 10000) would not fit into a request.
+std::vector<std::string> Selection::tidy_words() const {
+  std::vector<std::string> tidied;
+  std::vector<std::int64_t> numbers;
+  for (const std::string& word : words_) {
+    const Result<std::int64_t> number = parse_integer(word, "a job");
+    if (number && *number > 0) {
+      numbers.push_back(*number);
+    } else {
+      tidied.push_back(word);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  for (std::size_t first = 0, next = 1; first < numbers.size(); first = next++) {
+    while (next < numbers.size() && numbers[next] == numbers[next - 1] + 1) {
+      ++next;
+    }
+    tidied.push_back(next - first == 1 ? std::to_string(numbers[first])
+                                       : fmt::format("{}-{}", numbers[first], numbers[next - 1]));
+  }
+  return tidied;
+}
+
+std::string Selection::query() const {
+  std::string text;
+  for (const std::string& word : tidy_words()) {
+    text += (text.empty() ? "select=" : "&select=") + percent_encode(word);
+  }
+  return text;
+}
+
+Result<Json> ask_json(std::string_view method, const std::string& target, std::string_view body,
+                      bool start, Duration patience) {
+  Result<HttpClient> daemon = connect_daemon(start);
+  if (!daemon) {
+    return Failure(daemon.error());
+  }
+  daemon->set_patience(patience);
+  const Result<std::string> answer = ask(*daemon, method, target, body);
+  if (!answer) {
+    return Failure(answer.error());
+  }
+  Json json = Json::parse(*answer, nullptr, false);
+  if (json.is_discarded()) {
+    return fail(ErrorCode::Unavailable, "the daemon's answer makes no sense");
+  }
+  return json;
+}
+
+Result<Json> list_jobs(const Selection& selection, bool all, std::int64_t limit, bool& more) {
+  constexpr std::int64_t kPage = 1000;
+  Json jobs = Json::array();
+  std::uint64_t after = 0;
+  for (more = true; more;) {
+    const auto have = static_cast<std::int64_t>(jobs.size());
+    const std::int64_t page = limit == 0 ? kPage : std::min(kPage, limit - have);
+    Result<Json> reply = ask_json("GET", fmt::format("/v1/jobs?all={}&after={}&limit={}&{}",
+                                                     all ? 1 : 0, after, page, selection.query()));
+    if (!reply) {
+      return Failure(reply.error());
+    }
+    for (Json& job : (*reply)["jobs"]) {
+      jobs.push_back(std::move(job));
+    }
+    more = reply->contains("next");
+    if (more) {
+      after = (*reply)["next"].get<std::uint64_t>();
+    }
+    if (limit != 0 && static_cast<std::int64_t>(jobs.size()) >= limit) {
+      break;
+    }
+  }
+  return jobs;
+}
+
+std::string field(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? ""
+         : found->is_string()                      ? found->get<std::string>()
+                                                   : found->dump();
+}
+
+double number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
+}
+
+}  // namespace berth
