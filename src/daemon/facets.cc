@@ -6,7 +6,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
-#include "gpu/lock_folder.h"
+#include "gpu/locks/lock_folder.h"
 
 namespace berth {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/secret.h"
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
-#include "gpu/lock_folder.h"
+#include "gpu/locks/lock_folder.h"
 #include "web/page.h"
 
 namespace berth {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "gpu/amd_devices.h"
-#include "gpu/nvml_devices.h"
-#include "gpu/sim_devices.h"
+#include "gpu/amd/amd_devices.h"
+#include "gpu/nvml/nvml_devices.h"
+#include "gpu/simulated/sim_devices.h"
 #include "gpu/trusted.h"
 #include "gpu/visibility.h"
 

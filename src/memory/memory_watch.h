@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/scheduler.h"
-#include "gpu/telemetry.h"
+#include "gpu/telemetry/telemetry.h"
 
 namespace berth {
 

@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "core/job.h"
 #include "gpu/devices.h"
-#include "gpu/lock_folder.h"
+#include "gpu/locks/lock_folder.h"
 
 namespace berth {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/nvml_abi.h"
-#include "gpu/sim_state.h"
+#include "gpu/nvml/nvml_abi.h"
+#include "gpu/simulated/sim_state.h"
 
 namespace berth::nvml {
 

@@ -12,7 +12,7 @@
 #include "daemon/usage_log.h"
 #include "exec/attempt_record.h"
 #include "files.h"
-#include "gpu/lock_folder.h"
+#include "gpu/locks/lock_folder.h"
 #include "store/change_coding.h"
 #include "store/fields.h"
 #include "store/journal.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fixture.h"
-#include "gpu/amd_devices.h"
+#include "gpu/amd/amd_devices.h"
 #include "gpu/proc_stat.h"
 
 namespace berth {

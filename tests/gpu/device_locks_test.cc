@@ -1,5 +1,5 @@
 // Device locks between processes: who has what, what a death frees, and what may lie in the way.
-#include "gpu/device_locks.h"
+#include "gpu/locks/device_locks.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/fd.h"
-#include "gpu/sim_job.h"
+#include "gpu/simulated/sim_job.h"
 
 namespace berth {
 

@@ -1,6 +1,6 @@
 // Attempts at one device, step by step against each other: whatever the order of their steps, one
 // of them gets the device.
-#include "gpu/lock_attempt.h"
+#include "gpu/locks/lock_attempt.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // The supervisor of MPS control daemons, with a stand-in for NVIDIA's on PATH.
-#include "gpu/mps.h"
+#include "gpu/mps/mps.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

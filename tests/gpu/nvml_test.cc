@@ -5,7 +5,7 @@
 #include <map>
 
 #include "fixture.h"
-#include "gpu/nvml_devices.h"
+#include "gpu/nvml/nvml_devices.h"
 
 namespace berth {
 namespace {

@@ -1,5 +1,5 @@
 // Whose memory it is, by a made-up /proc and by real processes.
-#include "gpu/process_tree.h"
+#include "gpu/telemetry/process_tree.h"
 
 #include <gtest/gtest.h>
 

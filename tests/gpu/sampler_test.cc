@@ -1,5 +1,5 @@
 // The sampler's thread: when it samples and that it stops.
-#include "gpu/sampler.h"
+#include "gpu/telemetry/sampler.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "fixture.h"
 #include "gpu/proc_stat.h"
-#include "gpu/sim_devices.h"
+#include "gpu/simulated/sim_devices.h"
 
 namespace berth {
 namespace {

@@ -16,7 +16,7 @@
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 #include "exec/family.h"
-#include "gpu/lock_folder.h"
+#include "gpu/locks/lock_folder.h"
 #include "gpu/visibility.h"
 
 namespace berth {

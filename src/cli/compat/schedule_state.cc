@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "base/units.h"
-#include "gpu/lock_folder.h"
+#include "gpu/locks/lock_folder.h"
 #include "gpu/visibility.h"
 
 namespace berth {

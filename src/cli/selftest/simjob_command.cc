@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
 #include "gpu/driver_devices.h"
-#include "gpu/sim_job.h"
+#include "gpu/simulated/sim_job.h"
 #include "gpu/visibility.h"
 
 namespace berth {

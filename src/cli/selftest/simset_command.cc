@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
-#include "gpu/sim_devices.h"
+#include "gpu/simulated/sim_devices.h"
 #include "gpu/visibility.h"
 
 namespace berth {

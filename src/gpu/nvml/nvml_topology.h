@@ -1,0 +1,23 @@
+// Which NVIDIA devices are joined by fast links.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/nvml/nvml_library.h"
+
+namespace berth {
+
+struct NvmlNode {
+  nvml::Device device = nullptr;
+  std::string pci_bus;  // normal form
+};
+
+/// The island of each node. Devices that NVLink joins, directly or through switches, share one;
+/// where no device has NVLink, those below common PCIe switches do. Numbered from 0 in order.
+std::vector<std::uint16_t> find_nvml_islands(const NvmlLibrary& nvml,
+                                             std::span<const NvmlNode> nodes);
+
+}  // namespace berth
