@@ -16,7 +16,7 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "berth batch";
+constexpr std::string_view kBatchName = "berth batch";
 
 Result<std::optional<std::size_t>> parse_header(std::string_view text) {
   if (text == "None" || text == "none") {
@@ -82,7 +82,7 @@ int tell_all_done(const BatchCommand& command, const std::vector<Task>& tasks,
   for (std::size_t row = 0; row < tasks.size(); ++row) {
     failed += progress.row(row).state == RowState::Failed ? 1 : 0;
   }
-  fmt::print(stderr, "{}: nothing to run: {}\n", kName,
+  fmt::print(stderr, "{}: nothing to run: {}\n", kBatchName,
              tasks.empty() ? command.file + " has no rows"
              : failed > 0
                  ? fmt::format("all rows have ended, {} of them failed (--rerun-failed runs those "
@@ -92,7 +92,7 @@ int tell_all_done(const BatchCommand& command, const std::vector<Task>& tasks,
   return failed > 0 ? 1 : 0;
 }
 
-Result<int> execute(BatchCommand& command) {
+Result<int> execute_batch(BatchCommand& command) {
   if (const Result<void> settled = command.settle(); !settled) {
     return Failure(settled.error());
   }
@@ -200,7 +200,7 @@ Result<void> BatchCommand::settle() {
     format.python = std::filesystem::absolute(format.python, error);
   }
   batch.size = static_cast<std::size_t>(num);
-  report.program = kName;
+  report.program = kBatchName;
   run.buffer = sharing.buffer;
   run.placement = sharing.placement.value_or(Placement::Pack);
   run.enforce_claims = sharing.enforce_claims;
@@ -237,13 +237,13 @@ int batch_main(Words words) {
   command.declare(args);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kBatchName, parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
-  const Result<int> code = execute(command);
-  return code ? *code : report(kName, code.error());
+  const Result<int> code = execute_batch(command);
+  return code ? *code : report(kBatchName, code.error());
 }
 
 }  // namespace berth

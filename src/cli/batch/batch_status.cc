@@ -74,7 +74,7 @@ std::string describe_counts(const std::array<std::size_t, kStandings.size()>& co
   return text.empty() ? "no rows" : text;
 }
 
-void print_table(const std::vector<Row>& rows) {
+void print_row_table(const std::vector<Row>& rows) {
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   Table table;
   table.column("LINE", Align::Right);
@@ -117,7 +117,7 @@ Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tas
     ++counts[static_cast<std::size_t>(row.standing)];
   }
   if (!command.json) {
-    print_table(rows);
+    print_row_table(rows);
     fmt::print("\n{}{}\n", describe_counts(counts), live ? "; a berth batch is running it" : "");
     return 0;
   }

@@ -7,9 +7,9 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "simple_hypersearch";
+constexpr std::string_view kHypersearchName = "simple_hypersearch";
 
-Args describe(SweepSpec& spec) {
+Args hypersearch_args(SweepSpec& spec) {
   Args args("simple_hypersearch PATTERN -p NAME VALUE… [options]",
             "Prints one command for every combination of the parameters. {name} in the pattern\n"
             "stands for a value, {{ and }} for braces.");
@@ -42,9 +42,9 @@ int simple_hypersearch_main(Words words) {
   SweepSpec spec;
   spec.order = SweepOrder::Shuffled;
   spec.allow_unused = true;
-  const Result<bool> parsed = describe(spec).parse(words);
+  const Result<bool> parsed = hypersearch_args(spec).parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kHypersearchName, parsed.error());
   }
   if (!*parsed) {
     return 0;
@@ -52,12 +52,12 @@ int simple_hypersearch_main(Words words) {
   const std::uint64_t seed = spec.seed ? *spec.seed : fresh_seed();
   const Result<Sweep> sweep = Sweep::make(std::move(spec));
   if (!sweep) {
-    return report(kName, sweep.error());
+    return report(kHypersearchName, sweep.error());
   }
   const Result<void> done = for_each_point(*sweep, seed, [](const SweepCursor& point) {
     return write_out(as_job_lines(point.command()));
   });
-  return done ? 0 : report(kName, done.error());
+  return done ? 0 : report(kHypersearchName, done.error());
 }
 
 }  // namespace berth

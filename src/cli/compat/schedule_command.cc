@@ -14,7 +14,7 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "schedule";
+constexpr std::string_view kScheduleName = "schedule";
 
 struct ScheduleCommand {
   ScheduleTask task;
@@ -25,14 +25,14 @@ struct ScheduleCommand {
   bool status = false;
 };
 
-bool is_number(std::string_view word) {
+bool is_digits(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == word.npos;
 }
 
 Args::ListSetter numbers_into(std::vector<std::string>& list) {
   return [&list](std::span<const std::string_view> words) -> Result<void> {
     for (const std::string_view word : words) {
-      if (!is_number(word)) {
+      if (!is_digits(word)) {
         return fail(ErrorCode::Usage, fmt::format("'{}' is not a number", word));
       }
       list.push_back(std::to_string(parse_integer(word, "").value_or(0)));
@@ -41,7 +41,7 @@ Args::ListSetter numbers_into(std::vector<std::string>& list) {
   };
 }
 
-Args declare(ScheduleCommand& command) {
+Args schedule_args(ScheduleCommand& command) {
   Args args(
       "schedule [options] ['TASK']",
       "Runs a task, given as one quoted shell command, in the foreground as soon as enough GPUs\n"
@@ -59,7 +59,7 @@ Args declare(ScheduleCommand& command) {
              command.gpu_count);
   args.list("-i,--init", "TOTAL [BUSY…]",
             "for all users: there are TOTAL GPUs, and BUSY ones are not\nto be used; -i 5 3 4",
-            numbers_into(command.init), is_number);
+            numbers_into(command.init), is_digits);
   args.flag("-v,--verbose", command.task.verbose,
             "afterwards print the task, its outputs, start, end and time");
   const auto path_into = [](std::string& path) {
@@ -79,7 +79,7 @@ Args declare(ScheduleCommand& command) {
   args.flag("-s,--status", command.status, "show who has which GPU: user, GPU, task, PID, start");
   args.list("-rg,--release_gpu", "N…",
             "use GPUs again that -i has closed; end your own schedule call\nthat has one",
-            numbers_into(command.release), is_number);
+            numbers_into(command.release), is_digits);
   args.flag("--all-visible", command.task.all_visible,
             "leave CUDA_VISIBLE_DEVICES as it is: for tasks that take\n$GPU for the number of a "
             "device among all");
@@ -107,7 +107,7 @@ Result<void> initialize(const std::vector<std::string>& numbers) {
   return set_schedule_state(state);
 }
 
-Result<int> execute(ScheduleCommand& command) {
+Result<int> execute_schedule(ScheduleCommand& command) {
   const bool manages = !command.init.empty() || !command.release.empty() || command.status;
   if (!command.has_task && !manages) {
     return fail(ErrorCode::Usage, "no task given: schedule 'train.py --lr 0.1' (--help says more)");
@@ -136,15 +136,15 @@ Result<int> execute(ScheduleCommand& command) {
 
 int schedule_main(Words words) {
   ScheduleCommand command;
-  const Result<bool> parsed = declare(command).parse(words);
+  const Result<bool> parsed = schedule_args(command).parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kScheduleName, parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
-  const Result<int> code = execute(command);
-  return code ? *code : report(kName, code.error());
+  const Result<int> code = execute_schedule(command);
+  return code ? *code : report(kScheduleName, code.error());
 }
 
 }  // namespace berth

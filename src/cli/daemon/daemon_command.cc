@@ -71,7 +71,7 @@ void print_status(const nlohmann::json& status) {
   print_load(status.value("load", nlohmann::json::object()));
 }
 
-int tell(std::string_view method, const std::string& target, bool json) {
+int tell_daemon(std::string_view method, const std::string& target, bool json) {
   const Result<nlohmann::json> status = ask_json(method, target);
   if (!status) {
     return report("berth daemon", status.error());
@@ -241,13 +241,13 @@ int daemon_main(Words words) {
     return started ? 0 : report("berth daemon", started.error());
   }
   if (verb == "status") {
-    return tell("GET", "/v1/status", json);
+    return tell_daemon("GET", "/v1/status", json);
   }
   if (verb == "stop") {
     return stop_daemon(json);
   }
   if (verb == "pause" || verb == "resume") {
-    return tell("POST", "/v1/daemon/" + verb, json);
+    return tell_daemon("POST", "/v1/daemon/" + verb, json);
   }
   if (verb == "policy") {
     return tell_policy(options, json);

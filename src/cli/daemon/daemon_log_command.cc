@@ -22,7 +22,7 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "berth daemon";
+constexpr std::string_view kDaemonLogName = "berth daemon";
 constexpr std::size_t kTimeLength = 19;  // 2026-01-31 23:59:59
 
 void print_line(const std::string& line, bool json) {
@@ -109,18 +109,18 @@ class Follower {
 int show_daemon_log(const DaemonLogView& view) {
   const Result<Paths> paths = find_paths();
   if (!paths) {
-    return report(kName, paths.error());
+    return report(kDaemonLogName, paths.error());
   }
   const std::string path = paths->state + "/daemon.log";
   Follower follower(path, view.json);
   if (view.follow) {  // before the file is read, so that nothing falls in between
     if (const Result<void> watched = follower.begin(paths->state); !watched) {
-      return report(kName, watched.error());
+      return report(kDaemonLogName, watched.error());
     }
   }
   const Result<std::string> newest = read_file(path);
   if (!newest && !view.follow) {
-    return report(kName, newest.error());
+    return report(kDaemonLogName, newest.error());
   }
   std::deque<std::string> lines;
   const auto take = [&](std::string_view text) {

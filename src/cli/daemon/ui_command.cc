@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "berth ui";
+constexpr std::string_view kUiName = "berth ui";
 
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
@@ -94,14 +94,14 @@ int ui_main(Words words) {
   args.example("berth ui --print");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kUiName, parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
   const Result<nlohmann::json> link = ask_json("POST", "/v1/login", {}, true);
   if (!link) {
-    return report(kName, link.error());
+    return report(kUiName, link.error());
   }
   if (json) {
     fmt::print("{}\n", link->dump());
@@ -109,7 +109,7 @@ int ui_main(Words words) {
   }
   const std::string url = field(*link, "url");
   if (const std::string note = field(*link, "note"); !note.empty()) {
-    fmt::print(stderr, "{}: {}\n", kName, note);
+    fmt::print(stderr, "{}: {}\n", kUiName, note);
   }
   const std::string program = print ? "" : browser();
   if (!program.empty()) {
@@ -117,7 +117,7 @@ int ui_main(Words words) {
       fmt::print("opened in the browser: {}\n", url.substr(0, url.find('#')));
       return 0;
     }
-    fmt::print(stderr, "{}: cannot start {}; open this yourself:\n", kName, program);
+    fmt::print(stderr, "{}: cannot start {}; open this yourself:\n", kUiName, program);
   }
   fmt::print("{}\n", url);
   std::fflush(stdout);

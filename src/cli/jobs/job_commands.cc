@@ -16,11 +16,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kTimedOut = 124;
+constexpr int kWaitTimedOut = 124;
 
 /// Tells what a command did ("held {} {}" of a number and `jobs`), where that is not plain.
-int tell(std::string_view name, std::string_view did, const Selection& selection,
-         const Result<Json>& answer, bool json) {
+int tell_jobs(std::string_view name, std::string_view did, const Selection& selection,
+              const Result<Json>& answer, bool json) {
   if (!answer) {
     return report(name, answer.error());
   }
@@ -61,8 +61,8 @@ int verb_main(std::string_view verb, std::string_view did, std::string_view summ
   if (!*parsed) {
     return 0;
   }
-  return tell(name, did, selection,
-              ask_json("POST", fmt::format("/v1/jobs/{}?{}", verb, selection.query())), json);
+  return tell_jobs(name, did, selection,
+                   ask_json("POST", fmt::format("/v1/jobs/{}?{}", verb, selection.query())), json);
 }
 
 }  // namespace
@@ -119,8 +119,8 @@ int kill_main(Words words) {
     }
     target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
   }
-  return tell("berth kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}", selection,
-              ask_json("POST", target), json);
+  return tell_jobs("berth kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}",
+                   selection, ask_json("POST", target), json);
 }
 
 int edit_main(Words words) {
@@ -196,8 +196,8 @@ int edit_main(Words words) {
   if (changes.empty()) {
     return report("berth edit", Error{ErrorCode::Usage, "say what to change (--help lists it)"});
   }
-  return tell("berth edit", "changed {} {}", selection,
-              ask_json("POST", "/v1/jobs/edit?" + selection.query(), changes.dump()), json);
+  return tell_jobs("berth edit", "changed {} {}", selection,
+                   ask_json("POST", "/v1/jobs/edit?" + selection.query(), changes.dump()), json);
 }
 
 int forget_main(Words words) {
@@ -271,7 +271,7 @@ int wait_main(Words words) {
   if (!reply) {
     if (timeout != kForever && std::chrono::steady_clock::now() - begun >= timeout) {
       fmt::print(stderr, "berth wait: not all have ended after {}\n", format_duration(timeout));
-      return kTimedOut;
+      return kWaitTimedOut;
     }
     return report("berth wait", reply.error());
   }

@@ -96,7 +96,7 @@ Args::Setter count_into(std::int64_t& count) {
 }  // namespace
 
 int logs_main(Words words) {
-  constexpr std::size_t kMostFollowed = 200;
+  constexpr std::size_t kMostLogs = 200;
   Selection selection;
   LogWish wish;
   Args args("berth logs JOBS… [options]",
@@ -129,11 +129,11 @@ int logs_main(Words words) {
   if (wishes.empty()) {
     return report("berth logs", Error{ErrorCode::NotFound, "there is no such job"});
   }
-  if (wish.follow && wishes.size() > kMostFollowed) {
+  if (wish.follow && wishes.size() > kMostLogs) {
     return report("berth logs",
                   Error{ErrorCode::Usage,
                         fmt::format("{} jobs are too many to follow at once: choose at most {}",
-                                    wishes.size(), kMostFollowed)});
+                                    wishes.size(), kMostLogs)});
   }
   if (wishes.size() > 1) {
     return print_many(wishes);

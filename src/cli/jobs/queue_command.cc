@@ -76,7 +76,7 @@ std::string exit_of(const Json& job) {
   return field(job, "signal").empty() ? field(job, "exit_code") : signal_of(job);
 }
 
-std::string name_of(const Json& job) {
+std::string full_name(const Json& job) {
   const std::string project = field(job, "project");
   return project.empty() ? field(job, "name") : project + "/" + field(job, "name");
 }
@@ -91,7 +91,7 @@ std::string memory_of(const Json& job) {
   return "";
 }
 
-void print_table(const Json& jobs) {
+void print_job_table(const Json& jobs) {
   Table table;
   table.column("ID", Align::Right);
   table.column("STATE");
@@ -104,7 +104,7 @@ void print_table(const Json& jobs) {
   table.column("COMMAND");
   for (const Json& job : jobs) {
     const std::string state = state_of(job);
-    table.row({field(job, "id"), Cell(state, colour_of(state)), printable(name_of(job)),
+    table.row({field(job, "id"), Cell(state, colour_of(state)), printable(full_name(job)),
                printable(names(job["gpus"])), memory_of(job), age(job), expected_start(job),
                exit_of(job), printable(field(job, "command"))});
   }
@@ -149,7 +149,7 @@ void print_job(const Json& job) {
                                 : "";
   };
   line("job", field(job, "id"));
-  line("name", name_of(job));
+  line("name", full_name(job));
   line("state", state_of(job));
   line("why", field(job, "why"));
   line("starts", expected_start(job));
@@ -270,7 +270,7 @@ int queue_main(Words words) {
                                   : "no jobs run or wait (--all: those that ended)");
     return 0;
   }
-  print_table(*jobs);
+  print_job_table(*jobs);
   if (more) {
     fmt::print(stderr, "(the first {}: --limit 0 shows all)\n", limit);
   }

@@ -15,7 +15,7 @@
 namespace berth {
 namespace {
 
-std::int64_t number_in(std::string_view text) {
+std::int64_t header_number(std::string_view text) {
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -145,7 +145,7 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
       return Failure(parse_error(reply->body, reply->status));
     }
     print(reply->body);
-    const std::int64_t now_reading = number_in(reply->header("Berth-Attempt"));
+    const std::int64_t now_reading = header_number(reply->header("Berth-Attempt"));
     if (now_reading == 0 && !wish.follow) {
       return fail(ErrorCode::NotFound,
                   fmt::format("job {0} has not started yet (berth why {0})", wish.job));
@@ -154,7 +154,7 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
       continue;  // it had not begun when this was asked, and perhaps it is over by now
     }
     attempt = now_reading;
-    offset = number_in(reply->header("Berth-Offset"));
+    offset = header_number(reply->header("Berth-Offset"));
     tail = -1;
     const std::string_view more = reply->header("Berth-More");
     if (more == "now" || (more == "later" && wish.follow)) {

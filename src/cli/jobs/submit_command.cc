@@ -30,7 +30,7 @@ struct SubmitCommand {
   bool wait = false;
 };
 
-Args declare(SubmitCommand& command) {
+Args submit_args(SubmitCommand& command) {
   Args args(
       "berth submit [options] [--] COMMAND…",
       "Queues a job and prints its number. The job runs in this directory with this environment\n"
@@ -167,7 +167,7 @@ Result<void> read_document(SubmitCommand& command) {
   return {};
 }
 
-Result<void> gather(SubmitCommand& command) {
+Result<void> gather_jobs(SubmitCommand& command) {
   Result<JobDescription> described = command.options.description();
   if (!described) {
     return Failure(described.error());
@@ -207,8 +207,8 @@ Result<void> gather(SubmitCommand& command) {
   return {};
 }
 
-Result<int> execute(SubmitCommand& command) {
-  if (const Result<void> gathered = gather(command); !gathered) {
+Result<int> execute_submit(SubmitCommand& command) {
+  if (const Result<void> gathered = gather_jobs(command); !gathered) {
     return Failure(gathered.error());
   }
   if (command.submission.jobs.empty()) {
@@ -239,7 +239,7 @@ Result<int> execute(SubmitCommand& command) {
 
 int submit_main(Words words) {
   SubmitCommand command;
-  Args args = declare(command);
+  Args args = submit_args(command);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth submit", parsed.error());
@@ -247,7 +247,7 @@ int submit_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<int> code = execute(command);
+  const Result<int> code = execute_submit(command);
   return code ? *code : report("berth submit", code.error());
 }
 

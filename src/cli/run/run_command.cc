@@ -42,7 +42,7 @@ struct RunCommand {
   bool resume_failed = false;
 };
 
-Result<int> parse_signal(std::string_view name) {
+Result<int> parse_drain_signal(std::string_view name) {
   if (name.starts_with("SIG")) {
     name.remove_prefix(3);
   }
@@ -55,7 +55,7 @@ Result<int> parse_signal(std::string_view name) {
   return fail(ErrorCode::Usage, fmt::format("'{}' is not a signal: write USR1 or 10", name));
 }
 
-Args declare(RunCommand& command) {
+Args run_args(RunCommand& command) {
   Args args(
       "berth run [options] [FILE]",
       "Runs commands from FILE or standard input on GPUs: one line is one shell command, each\n"
@@ -106,7 +106,7 @@ Args declare(RunCommand& command) {
   args.value("--seed", "N", "the same order each time with --shuffle", command.seed);
   args.value("--drain-signal", "SIGNAL", "a signal that, like INT and TERM, stops starting jobs",
              [&](std::string_view word) -> Result<void> {
-               const Result<int> signal = parse_signal(word);
+               const Result<int> signal = parse_drain_signal(word);
                if (!signal) {
                  return Failure(signal.error());
                }
@@ -190,7 +190,7 @@ Result<int> rehearse(RunCommand& command, Devices& devices, Runner& runner, Inpu
   return 0;
 }
 
-Result<int> execute(RunCommand& command, std::optional<Input> given) {
+Result<int> execute_run(RunCommand& command, std::optional<Input> given) {
   if (const Result<void> settled = settle(command); !settled) {
     return Failure(settled.error());
   }
@@ -238,7 +238,7 @@ void outlive_readers() { ::signal(SIGPIPE, SIG_IGN); }
 int run_with(Words words, std::optional<Input> input) {
   outlive_readers();
   RunCommand command;
-  Args args = declare(command);
+  Args args = run_args(command);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth run", parsed.error());
@@ -246,7 +246,7 @@ int run_with(Words words, std::optional<Input> input) {
   if (!*parsed) {
     return 0;
   }
-  const Result<int> code = execute(command, std::move(input));
+  const Result<int> code = execute_run(command, std::move(input));
   return code ? *code : report("berth run", code.error());
 }
 

@@ -29,10 +29,10 @@ bool kill_now(const Fd& process) {
   return signal_process(process.get(), SIGKILL) && ::poll(&end, 1, kPatienceMilliseconds) == 1;
 }
 
-std::string name_of(pid_t pid) { return read_small(fmt::format("/proc/{}/comm", pid)); }
+std::string process_name(pid_t pid) { return read_small(fmt::format("/proc/{}/comm", pid)); }
 
 /// A job has the same name before it has become its program, but leads no session.
-bool is_shim(pid_t pid) { return name_of(pid) == "berth-shim\n" && ::getsid(pid) == pid; }
+bool is_shim(pid_t pid) { return process_name(pid) == "berth-shim\n" && ::getsid(pid) == pid; }
 
 /// The attempt whose record this process has open.
 std::optional<AttemptName> attempt_of(pid_t shim, const std::string& home) {
@@ -113,7 +113,7 @@ bool ChaosKiller::kill_launcher() {
   for (const Relative& each : marked(plan_.mark)) {
     // A newborn shim has the same name, but another parent.
     const Fd process = each.parent == daemon ? open_pid(each.pid) : Fd();
-    if (process && name_of(each.pid) == "berth-launcher\n") {
+    if (process && process_name(each.pid) == "berth-launcher\n") {
       return kill_now(process);
     }
   }

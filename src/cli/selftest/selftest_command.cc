@@ -22,7 +22,7 @@ namespace berth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::string_view kName = "berth selftest";
+constexpr std::string_view kSelftestName = "berth selftest";
 constexpr int kInterrupted = 130;
 
 struct SelftestOptions {
@@ -89,7 +89,7 @@ nlohmann::json to_json(const StormResult& round) {
   return json;
 }
 
-void print_json(std::int64_t seed, const std::vector<StormResult>& rounds) {
+void print_rounds_json(std::int64_t seed, const std::vector<StormResult>& rounds) {
   nlohmann::json all = nlohmann::json::array();
   for (const StormResult& round : rounds) {
     all.push_back(to_json(round));
@@ -101,7 +101,7 @@ void print_json(std::int64_t seed, const std::vector<StormResult>& rounds) {
           .dump());
 }
 
-void print_table(const std::vector<StormResult>& rounds) {
+void print_round_table(const std::vector<StormResult>& rounds) {
   Table table;
   for (const char* header : {"ROUND", "JOBS", "ATTEMPTS", "KILLS", "LAUNCHERS", "SHIMS", "FORCED",
                              "ORPHANED", "RESENT", "TIME"}) {
@@ -178,7 +178,7 @@ int run_rounds(const SelftestOptions& options, const std::string& folder, const 
       std::fputs("\r\x1b[K", stderr);
     }
     if (!round) {
-      (void)report(kName, round.error());
+      (void)report(kSelftestName, round.error());
       return 1;
     }
     sound = round->findings.empty();
@@ -189,9 +189,9 @@ int run_rounds(const SelftestOptions& options, const std::string& folder, const 
     }
   }
   if (options.json) {
-    print_json(options.seed, rounds);
+    print_rounds_json(options.seed, rounds);
   } else {
-    print_table(rounds);
+    print_round_table(rounds);
   }
   return sound ? 0 : 1;
 }
@@ -218,9 +218,10 @@ int supervise(const SelftestOptions& options) {
   std::string folder =
       (std::filesystem::temp_directory_path(error) / "berth-chaos-XXXXXX").string();
   if (error || ::mkdtemp(folder.data()) == nullptr) {
-    return report(kName, Error{ErrorCode::Io, fmt::format("cannot make a folder {}: set TMPDIR to "
-                                                          "a folder that can be written",
-                                                          folder)});
+    return report(kSelftestName,
+                  Error{ErrorCode::Io, fmt::format("cannot make a folder {}: set TMPDIR to "
+                                                   "a folder that can be written",
+                                                   folder)});
   }
   const std::string mark = "BERTH_CHAOS=" + folder;
   sigset_t signals;
@@ -245,7 +246,7 @@ int supervise(const SelftestOptions& options) {
   const int code = child > 0 ? watch_over(child, signals) : 1;
   end_everything(mark);
   if (code == 1) {
-    fmt::print(stderr, "{}: everything is kept in {}\n", kName, folder);
+    fmt::print(stderr, "{}: everything is kept in {}\n", kSelftestName, folder);
   } else {
     std::filesystem::remove_all(folder, error);
   }
@@ -291,13 +292,13 @@ int selftest_main(Words words) {
   args.example("berth selftest --chaos --minutes 10");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kSelftestName, parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
   if (!options.chaos) {
-    return report(kName, Error{ErrorCode::Usage, "say which test: --chaos"});
+    return report(kSelftestName, Error{ErrorCode::Usage, "say which test: --chaos"});
   }
   return supervise(options);
 }

@@ -78,10 +78,12 @@ class Lengths {
   }
 
   double of(const PastJob& job) const {
-    constexpr double kUnknown = 3600;
+    constexpr double kUnknownLength = 3600;
     const auto found = of_project_.find(job.project);
     const Mean& mean = found == of_project_.end() ? of_all_ : found->second;
-    return job.expected > 0 ? job.expected : mean.count > 0 ? mean.sum / mean.count : kUnknown;
+    return job.expected > 0 ? job.expected
+           : mean.count > 0 ? mean.sum / mean.count
+                            : kUnknownLength;
   }
 
  private:

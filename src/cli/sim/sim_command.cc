@@ -22,9 +22,9 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "berth sim";
+constexpr std::string_view kSimName = "berth sim";
 
-Args describe(SimCommandOptions& options) {
+Args sim_args(SimCommandOptions& options) {
   Args args(
       "berth sim (--trace FILE | --generate KIND | --history) --gpus SPEC [options]",
       "Runs the jobs of a trace, or made-up ones, on simulated GPUs under one or several\n"
@@ -144,8 +144,8 @@ nlohmann::ordered_json spans_json(const PreparedStudy& study, const SimRun& run)
   return list;
 }
 
-std::string as_json(const PreparedStudy& study, const Summaries& summaries,
-                    const std::vector<SimRun>& runs, bool spans) {
+std::string study_json(const PreparedStudy& study, const Summaries& summaries,
+                       const std::vector<SimRun>& runs, bool spans) {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < study.contenders.size(); ++i) {
     const Contender& contender = study.contenders[i];
@@ -191,7 +191,7 @@ std::string number_cell(const Estimate& number, double scale, std::string_view u
   return number.half_width > 0 ? fmt::format("{} ±{:.2g}", mean, number.half_width * scale) : mean;
 }
 
-void print_table(const PreparedStudy& study, const Summaries& summaries, bool placements) {
+void print_summary_table(const PreparedStudy& study, const Summaries& summaries, bool placements) {
   Table table;
   table.column("POLICY");
   if (placements) {
@@ -227,7 +227,7 @@ void print_table(const PreparedStudy& study, const Summaries& summaries, bool pl
              study.machine.size(), table.render(terminal.columns, terminal.colour));
 }
 
-std::string name_of(const PreparedStudy& study, std::size_t contender, bool placements) {
+std::string contender_name(const PreparedStudy& study, std::size_t contender, bool placements) {
   const Contender& one = study.contenders[contender];
   return placements ? fmt::format("{} {}", one.policy, placement_name(one.placement)) : one.policy;
 }
@@ -238,7 +238,7 @@ Result<void> draw_gantt(const std::string& path, const PreparedStudy& study,
   const std::size_t dot = path.rfind('.');
   const std::string ending = path.substr(dot);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::string name = name_of(study, i, placements);
+    std::string name = contender_name(study, i, placements);
     const std::string picture = gantt_chart(ending == ".svg" ? make_svg_canvas : make_png_canvas,
                                             name, study.trials.front().workload, study.machine,
                                             runs[i], {runs[i].first_submit, runs[i].last_end});
@@ -266,7 +266,7 @@ Result<void> draw(const SimCommandOptions& options, const PreparedStudy& study,
   }
   std::vector<ReportedRun> reported;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    reported.push_back({name_of(study, i, placements), summaries[i], std::move(runs[i])});
+    reported.push_back({contender_name(study, i, placements), summaries[i], std::move(runs[i])});
   }
   const std::string heading = fmt::format("{} on {}",
                                           options.trace      ? *options.trace
@@ -299,14 +299,14 @@ Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study) {
     watcher.first_runs().insert(watcher.first_runs().begin(), std::move(*study.recorded));
   }
   const std::string text =
-      options.json ? as_json(study, *summaries, watcher.first_runs(), options.spans) : "";
+      options.json ? study_json(study, *summaries, watcher.first_runs(), options.spans) : "";
   if (const Result<void> drawn = draw(options, study, *summaries, watcher.first_runs()); !drawn) {
     return Failure(drawn.error());
   }
   if (options.json) {
     fmt::print("{}\n", text);
   } else {
-    print_table(study, *summaries, options.placements.size() > 1);
+    print_summary_table(study, *summaries, options.placements.size() > 1);
   }
   return 0;
 }
@@ -319,23 +319,23 @@ int sim_main(Words words) {
     return sim_journal_main(words.subspan(1));
   }
   SimCommandOptions options;
-  const Result<bool> parsed = describe(options).parse(words);
+  const Result<bool> parsed = sim_args(options).parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kSimName, parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
   Result<PreparedStudy> study = prepare_study(options);
   if (!study) {
-    return report(kName, study.error());
+    return report(kSimName, study.error());
   }
   if (study->skipped > 0) {
-    fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kName, study->skipped,
+    fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kSimName, study->skipped,
                study->first_skipped);
   }
   const Result<int> status = run_prepared(options, *study);
-  return status ? *status : report(kName, status.error());
+  return status ? *status : report(kSimName, status.error());
 }
 
 }  // namespace berth

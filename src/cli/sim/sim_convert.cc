@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-Result<Trace> read_history() {
+Result<Trace> history_trace() {
   Result<DaemonJobs> jobs = read_daemon_jobs(false, Machine(kMostSimDevices));
   if (!jobs) {
     return Failure(jobs.error());
@@ -58,7 +58,7 @@ int sim_convert_main(Words words) {
   if (files.empty() || files.size() > 2) {
     return report(kName, Error{ErrorCode::Usage, "name one trace, or --history, and one file"});
   }
-  const Result<Trace> trace = history ? read_history() : read_trace(files[0], options);
+  const Result<Trace> trace = history ? history_trace() : read_trace(files[0], options);
   if (!trace) {
     return report(kName, trace.error());
   }

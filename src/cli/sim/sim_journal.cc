@@ -13,9 +13,9 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "berth sim --journal";
+constexpr std::string_view kJournalName = "berth sim --journal";
 
-void print_json(const Replay& replay) {
+void print_replay_json(const Replay& replay) {
   nlohmann::ordered_json starts = nlohmann::ordered_json::array();
   for (const StartRecord& start : replay.starts) {
     starts.push_back({{"job", start.job.value},
@@ -50,7 +50,7 @@ int sim_journal_main(std::span<const std::string_view> words) {
   args.example("berth daemon stop && berth sim --journal");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kJournalName, parsed.error());
   }
   if (!*parsed) {
     return 0;
@@ -58,16 +58,16 @@ int sim_journal_main(std::span<const std::string_view> words) {
   if (!file) {
     const Result<Paths> paths = find_paths();
     if (!paths) {
-      return report(kName, paths.error());
+      return report(kJournalName, paths.error());
     }
     file = paths->state + "/berth.db";
   }
   const Result<Replay> replay = replay_journal(*file);
   if (!replay) {
-    return report(kName, replay.error());
+    return report(kJournalName, replay.error());
   }
   if (json) {
-    print_json(*replay);
+    print_replay_json(*replay);
   } else {
     fmt::print("{} entries, {} decisions, {} starts: {}\n", replay->entries, replay->decisions,
                replay->starts.size(),

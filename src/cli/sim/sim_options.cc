@@ -77,7 +77,7 @@ Result<void> read_trials(SimCommandOptions& options, PreparedStudy& study) {
   return {};
 }
 
-Result<void> read_history(const SimCommandOptions& options, PreparedStudy& study) {
+Result<void> add_history_trials(const SimCommandOptions& options, PreparedStudy& study) {
   Result<DaemonJobs> jobs = read_daemon_jobs(false, study.machine);
   if (!jobs) {
     return Failure(jobs.error());
@@ -272,7 +272,7 @@ Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
     return Failure(ready.error());
   }
   const Result<void> made = options.trace     ? read_trials(options, study)
-                            : options.history ? read_history(options, study)
+                            : options.history ? add_history_trials(options, study)
                                               : generate_trials(options, study);
   if (!made) {
     return Failure(made.error());

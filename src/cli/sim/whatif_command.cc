@@ -8,7 +8,7 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "berth whatif";
+constexpr std::string_view kWhatifName = "berth whatif";
 
 Result<PreparedStudy> prepare(SimCommandOptions& options, bool queue) {
   PreparedStudy study;
@@ -60,7 +60,7 @@ int whatif_main(Words words) {
   args.example("berth whatif --queue --policy priority,fair --json --spans");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kWhatifName, parsed.error());
   }
   if (!*parsed) {
     return 0;
@@ -68,10 +68,10 @@ int whatif_main(Words words) {
   (void)BERTH_FAILPOINT("whatif.begin");
   Result<PreparedStudy> study = prepare(options, queue);
   if (!study) {
-    return report(kName, study.error());
+    return report(kWhatifName, study.error());
   }
   const Result<int> status = run_prepared(options, *study);
-  return status ? *status : report(kName, status.error());
+  return status ? *status : report(kWhatifName, status.error());
 }
 
 }  // namespace berth

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-constexpr std::string_view kName = "berth sweep";
+constexpr std::string_view kSweepName = "berth sweep";
 
 struct Options {
   SweepSpec spec;
@@ -30,7 +30,7 @@ struct Options {
   bool submit = false;
 };
 
-Args describe(Options& options) {
+Args sweep_args(Options& options) {
   Args args("berth sweep TEMPLATE -p NAME VALUE… [options]",
             "Prints one command for every combination of the parameters, the last one varying\n"
             "fastest. {name} in the template stands for a value, {{ and }} for braces.");
@@ -77,7 +77,7 @@ Args describe(Options& options) {
 }
 
 /// The sweep of the command line, over that of the file.
-Result<SweepSpec> gather(Options options) {
+Result<SweepSpec> gather_spec(Options options) {
   if (options.shuffle) {
     options.spec.order = SweepOrder::Shuffled;
   }
@@ -103,7 +103,7 @@ Result<SweepSpec> gather(Options options) {
   return spec;
 }
 
-std::string as_json(const Sweep& sweep, const SweepCursor& point) {
+std::string point_json(const Sweep& sweep, const SweepCursor& point) {
   nlohmann::ordered_json params = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < sweep.params().size(); ++i) {
     params[sweep.params()[i].name()] = point.values()[i].text;
@@ -208,7 +208,7 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
 }
 
 Result<int> perform(const Options& options, Words more_words) {
-  Result<SweepSpec> spec = gather(options);
+  Result<SweepSpec> spec = gather_spec(options);
   if (!spec) {
     return Failure(spec.error());
   }
@@ -232,7 +232,7 @@ Result<int> perform(const Options& options, Words more_words) {
     return 0;
   }
   const Result<void> done = for_each_point(*sweep, seed, [&](const SweepCursor& point) {
-    return write_out(options.json ? as_json(*sweep, point) : as_job_lines(point.command()));
+    return write_out(options.json ? point_json(*sweep, point) : as_job_lines(point.command()));
   });
   if (!done) {
     return Failure(done.error());
@@ -248,15 +248,15 @@ int sweep_main(Words words) {
   });
   const auto own = static_cast<std::size_t>(last - words.begin()) + (last == words.end() ? 0 : 1);
   Options options;
-  const Result<bool> parsed = describe(options).parse(words.first(own));
+  const Result<bool> parsed = sweep_args(options).parse(words.first(own));
   if (!parsed) {
-    return report(kName, parsed.error());
+    return report(kSweepName, parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
   const Result<int> status = perform(options, words.subspan(own));
-  return status ? *status : report(kName, status.error());
+  return status ? *status : report(kSweepName, status.error());
 }
 
 }  // namespace berth

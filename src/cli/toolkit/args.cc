@@ -21,7 +21,7 @@ std::vector<std::string> split_names(std::string_view names) {
 }
 
 /// "-5" and "-.5e3" are values, not options.
-bool is_number(std::string_view word) {
+bool is_negative_number(std::string_view word) {
   return word.size() > 1 && word[0] == '-' &&
          ((word[1] >= '0' && word[1] <= '9') || word[1] == '.');
 }
@@ -153,7 +153,7 @@ const Args::Option* Args::find(std::string_view name) const {
 }
 
 bool Args::looks_like_option(std::string_view word) const {
-  return word.size() > 1 && word[0] == '-' && (!is_number(word) || find(word) != nullptr);
+  return word.size() > 1 && word[0] == '-' && (!is_negative_number(word) || find(word) != nullptr);
 }
 
 Failure Args::unknown(std::string_view word) const {
