@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <cstdlib>
 
 #include "cli/compat/schedule_state.h"
+#include "cli/toolkit/clock.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 #include "exec/family.h"
@@ -30,16 +30,6 @@ std::string numbers_below(std::uint32_t total) {
     list += fmt::format("{}{}", i == 0 ? "" : ",", i);
   }
   return list;
-}
-
-std::string local_time(std::int64_t seconds) {
-  const time_t time = seconds;
-  tm parts{};
-  char text[32] = "";
-  if (seconds > 0 && ::localtime_r(&time, &parts) != nullptr) {
-    ::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  }
-  return text;
 }
 
 /// Asks the call to end its task and itself. What its file says is not trusted further than that
@@ -98,7 +88,7 @@ void print_schedule_status() {
   table.column("START");
   for (const LockHolder& holder : list_lock_holders(lock_root())) {
     table.row({printable(user_name(holder.uid)), printable(holder.device), printable(holder.task),
-               std::to_string(holder.pid), local_time(holder.started)});
+               std::to_string(holder.pid), local_time(static_cast<double>(holder.started))});
   }
   for (const std::string& name : read_schedule_state().closed) {
     table.row({"-", name, "closed by schedule -i", "-", "-"});

@@ -6,30 +6,26 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/selection.h"
+#include "cli/toolkit/words.h"
 
 namespace berth {
 namespace {
 
 constexpr std::string_view kUiName = "berth ui";
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
 /// The program that opens a link, or nothing where there is nobody to look at it.
 std::string browser() {
-  if (const std::string_view chosen = variable("BROWSER"); !chosen.empty()) {
-    return std::string(chosen.substr(0, chosen.find(':')));  // a list, the first of it best
+  if (const std::string chosen = environment_variable("BROWSER"); !chosen.empty()) {
+    return chosen.substr(0, chosen.find(':'));  // a list, the first of it best
   }
-  const bool has_display = !variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty();
+  const bool has_display =
+      !environment_variable("DISPLAY").empty() || !environment_variable("WAYLAND_DISPLAY").empty();
   return has_display ? "xdg-open" : "";
 }
 

@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/clock.h"
 #include "cli/toolkit/selection.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
@@ -19,10 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 std::string for_seconds(double seconds) {
   return format_duration(Duration(static_cast<std::int64_t>(std::max(0.0, seconds) * 1e9)));
 }
@@ -31,7 +26,7 @@ std::string for_seconds(double seconds) {
 std::string age(const Json& job) {
   const double from =
       number(job, "started") > 0 ? number(job, "started") : number(job, "submitted");
-  const double to = number(job, "ended") > 0 ? number(job, "ended") : wall_clock();
+  const double to = number(job, "ended") > 0 ? number(job, "ended") : wall_clock_seconds();
   return for_seconds(to - from);
 }
 
@@ -40,7 +35,7 @@ std::string expected_start(const Json& job) {
   if (start <= 0) {
     return "";
   }
-  const double left = start - wall_clock();
+  const double left = start - wall_clock_seconds();
   return left < 1 ? "soon" : "in " + for_seconds(left);
 }
 
@@ -110,18 +105,6 @@ void print_job_table(const Json& jobs) {
   }
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   std::fputs(table.render(terminal.columns, terminal.colour).c_str(), stdout);
-}
-
-std::string local_time(double seconds) {
-  if (seconds <= 0) {
-    return "";
-  }
-  const auto whole = static_cast<std::time_t>(seconds);
-  std::tm when{};
-  ::localtime_r(&whole, &when);
-  char text[64];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &when);
-  return text;
 }
 
 std::string pairs(const Json& job, const char* key) {

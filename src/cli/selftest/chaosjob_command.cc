@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/selftest/chaos_ledger.h"
 #include "cli/toolkit/daemon_client.h"
+#include "cli/toolkit/words.h"
 
 namespace berth {
 namespace {
@@ -24,11 +25,6 @@ std::int64_t now() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 bool append(int ledger, const LedgerLine& line) {
@@ -67,9 +63,10 @@ int chaosjob_main(Words words) {
   LedgerLine line;
   line.is_start = true;
   line.number = static_cast<std::uint32_t>(number);
-  line.id = std::strtoull(variable("BERTH_JOB_ID").c_str(), nullptr, 10);
-  line.attempt = static_cast<std::uint16_t>(std::atoi(variable("BERTH_ATTEMPT").c_str()));
-  std::istringstream devices(variable("BERTH_GPUS"));
+  line.id = std::strtoull(environment_variable("BERTH_JOB_ID").c_str(), nullptr, 10);
+  line.attempt =
+      static_cast<std::uint16_t>(std::atoi(environment_variable("BERTH_ATTEMPT").c_str()));
+  std::istringstream devices(environment_variable("BERTH_GPUS"));
   for (std::string device; std::getline(devices, device, ',');) {
     line.devices.push_back(device);
   }

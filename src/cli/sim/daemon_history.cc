@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/toolkit/clock.h"
 #include "cli/toolkit/selection.h"
 
 namespace berth {
@@ -181,9 +182,8 @@ Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
     if (!latest) {
       return Failure(latest.error());
     }
-    jobs = present_queue(
-        std::move(jobs), Lengths(read_jobs((*latest)["jobs"], by_user)),
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+    jobs = present_queue(std::move(jobs), Lengths(read_jobs((*latest)["jobs"], by_user)),
+                         wall_clock_seconds());
   } else {
     std::erase_if(jobs, [](const PastJob& job) { return job.started <= 0 || job.ended <= 0; });
   }

@@ -6,6 +6,7 @@
 
 #include "cli/sim/daemon_history.h"
 #include "cli/toolkit/table.h"
+#include "cli/toolkit/words.h"
 #include "sim/generate.h"
 #include "sim/machine_file.h"
 
@@ -13,16 +14,6 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kHelpWidth = 66;
-
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::size_t end = text.find(',');
-    parts.push_back(text.substr(0, end));
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-  }
-  return parts;
-}
 
 Result<double> positive(std::string_view text, std::string_view what) {
   Result<double> value = parse_real(text, what);
@@ -122,7 +113,7 @@ void SimCommandOptions::declare_workload(Args& args) {
              "only these rows of the trace; several windows are run apart, and\n"
              "their means are told",
              [this](std::string_view text) -> Result<void> {
-               for (const std::string_view part : split(text)) {
+               for (const std::string_view part : split(text, ',')) {
                  const auto window = parse_window(part);
                  if (!window) {
                    return Failure(window.error());
@@ -142,7 +133,7 @@ void SimCommandOptions::declare_study(Args& args) {
                                     fmt::join(policy_names(), ", ")),
                         kHelpWidth),
              [this](std::string_view text) -> Result<void> {
-               for (const std::string_view name : split(text)) {
+               for (const std::string_view name : split(text, ',')) {
                  if (const auto policy = make_policy(policy_of(name)); !policy) {
                    return Failure(policy.error());
                  }
@@ -153,7 +144,7 @@ void SimCommandOptions::declare_study(Args& args) {
   args.value("--placement", "NAME,…",
              fmt::format("which devices: {} (default: pack)", fmt::join(placement_names(), ", ")),
              [this](std::string_view text) -> Result<void> {
-               for (const std::string_view name : split(text)) {
+               for (const std::string_view name : split(text, ',')) {
                  const Result<Placement> placement = parse_placement(name);
                  if (!placement) {
                    return Failure(placement.error());

@@ -6,18 +6,14 @@
 #include <cstdio>
 
 #include "base/nearest.h"
+#include "cli/toolkit/words.h"
 
 namespace berth {
 namespace {
 
 std::vector<std::string> split_names(std::string_view names) {
-  std::vector<std::string> parts;
-  while (!names.empty()) {
-    const std::size_t comma = std::min(names.find(','), names.size());
-    parts.emplace_back(names.substr(0, comma));
-    names.remove_prefix(std::min(comma + 1, names.size()));
-  }
-  return parts;
+  const std::vector<std::string_view> parts = split(names, ',');
+  return {parts.begin(), parts.end()};
 }
 
 /// "-5" and "-.5e3" are values, not options.

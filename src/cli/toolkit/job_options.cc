@@ -10,21 +10,13 @@
 #include <filesystem>
 #include <limits>
 
+#include "cli/toolkit/clock.h"
 #include "cli/toolkit/memory_options.h"
+#include "cli/toolkit/words.h"
 #include "spec/job_line.h"
 
 namespace berth {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
 
 /// A text that is not empty: what a variable that is not set leaves of `--after $JOB` must not mean
 /// "after nothing".
@@ -52,11 +44,6 @@ Args::Setter names_into(std::vector<std::string>& names) {
     }
     return {};
   };
-}
-
-Time wall_clock() {
-  return Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
 }
 
 Result<void> read_after(const std::string& text, std::vector<Dependency>& after) {

@@ -1,0 +1,30 @@
+#include "cli/toolkit/clock.h"
+
+#include <time.h>
+
+#include <chrono>
+
+namespace berth {
+
+Time wall_clock() {
+  return Time(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+}
+
+double wall_clock_seconds() { return to_seconds(wall_clock().time_since_epoch()); }
+
+std::string local_time(double seconds) {
+  constexpr double kPastAllYears = 1e17;  // no tm can hold it
+  if (!(seconds > 0 && seconds < kPastAllYears)) {
+    return "";
+  }
+  const auto whole = static_cast<time_t>(seconds);
+  tm parts{};
+  char text[64] = "";
+  if (::localtime_r(&whole, &parts) != nullptr) {
+    ::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  }
+  return text;
+}
+
+}  // namespace berth
