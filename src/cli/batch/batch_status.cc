@@ -4,16 +4,14 @@
 
 #include <array>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "cli/batch/batch_options.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 
 namespace berth {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 enum class Standing { Waiting, Running, Interrupted, Succeeded, Failed, Submitted };
 constexpr std::array<std::string_view, 6> kStandings = {"waiting",   "running", "interrupted",
@@ -121,26 +119,27 @@ Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tas
     fmt::print("\n{}{}\n", describe_counts(counts), live ? "; a berth batch is running it" : "");
     return 0;
   }
-  Json json = {{"version", 1}, {"file", command.file}, {"running", live}};
+  OrderedJson json = {{"version", 1}, {"file", command.file}, {"running", live}};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     json["counts"][std::string(kStandings[i])] = counts[i];
   }
-  json["rows"] = Json::array();
+  json["rows"] = OrderedJson::array();
   for (const Row& row : rows) {
     json["rows"].push_back(
         {{"line", row.task->line},
-         {"batch", row.batch == 0 ? Json() : Json(row.batch)},
-         {"id", row.id == 0 ? Json() : Json(row.id)},
+         {"batch", row.batch == 0 ? OrderedJson() : OrderedJson(row.batch)},
+         {"id", row.id == 0 ? OrderedJson() : OrderedJson(row.id)},
          {"state", kStandings[static_cast<std::size_t>(row.standing)]},
-         {"reason", row.standing == Standing::Failed ? Json(row.record.reason) : Json()},
-         {"job", row.record.job == 0 ? Json() : Json(row.record.job)},
+         {"reason",
+          row.standing == Standing::Failed ? OrderedJson(row.record.reason) : OrderedJson()},
+         {"job", row.record.job == 0 ? OrderedJson() : OrderedJson(row.record.job)},
          {"directory", row.task->directory},
          {"executable", row.task->executable},
          {"filename", row.task->filename},
          {"epochs", row.task->epochs},
          {"priority", row.task->priority}});
   }
-  const std::string line = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string line = json_text(json, 2) + "\n";
   std::fputs(line.c_str(), stdout);
   return 0;
 }

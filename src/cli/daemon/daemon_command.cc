@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "api/http_text.h"
 #include "base/fd.h"
@@ -15,6 +14,7 @@
 #include "cli/daemon/daemon_log_command.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/memory_options.h"
 #include "cli/toolkit/selection.h"
 #include "cli/toolkit/table.h"
@@ -25,7 +25,7 @@ namespace berth {
 namespace {
 
 /// How much the daemon itself takes, and who of it.
-void print_load(const nlohmann::json& load) {
+void print_load(const Json& load) {
   if (load.empty()) {
     return;  // an older daemon
   }
@@ -37,7 +37,7 @@ void print_load(const nlohmann::json& load) {
     fmt::print("{} {} took more than a second (berth daemon log); the longest: {}\n", slow,
                slow == 1 ? "turn" : "turns", field(load, "longest_turn"));
   }
-  for (const auto& user : load.value("users", nlohmann::json::array())) {
+  for (const auto& user : load.value("users", Json::array())) {
     fmt::print("{}: {} of {} connections, {} of {} event streams{}\n", field(user, "user"),
                field(user, "connections"), field(user, "most_connections"), field(user, "streams"),
                field(user, "most_streams"),
@@ -52,7 +52,7 @@ void print_load(const nlohmann::json& load) {
   }
 }
 
-void print_status(const nlohmann::json& status) {
+void print_status(const Json& status) {
   fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", field(status, "pid"),
              field(status, "home"), field(status, "policy"), field(status, "gpus"),
              field(status, "gpus") == "1" ? "GPU" : "GPUs",
@@ -68,11 +68,11 @@ void print_status(const nlohmann::json& status) {
     }
   }
   fmt::print("jobs: {}\n", counts.empty() ? "none" : counts);
-  print_load(status.value("load", nlohmann::json::object()));
+  print_load(status.value("load", Json::object()));
 }
 
 int tell_daemon(std::string_view method, const std::string& target, bool json) {
-  const Result<nlohmann::json> status = ask_json(method, target);
+  const Result<Json> status = ask_json(method, target);
   if (!status) {
     return report("berth daemon", status.error());
   }
@@ -93,9 +93,9 @@ int tell_policy(const DaemonOptions& options, bool json) {
   if (options.placement) {
     changes += fmt::format("&placement={}", placement_name(*options.placement));
   }
-  const Result<nlohmann::json> status =
-      changes.empty() ? ask_json("GET", "/v1/status")
-                      : ask_json("POST", "/v1/daemon/policy?" + changes.substr(1));
+  const Result<Json> status = changes.empty()
+                                  ? ask_json("GET", "/v1/status")
+                                  : ask_json("POST", "/v1/daemon/policy?" + changes.substr(1));
   if (!status) {
     return report("berth daemon", status.error());
   }
@@ -116,7 +116,7 @@ int stop_daemon(bool json) {
   }
   const pid_t daemon = daemon_of(paths->state);
   const Fd process(daemon > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0)) : -1);
-  const Result<nlohmann::json> status = ask_json("POST", "/v1/daemon/stop");
+  const Result<Json> status = ask_json("POST", "/v1/daemon/stop");
   if (!status) {
     return report("berth daemon", status.error());
   }
@@ -133,7 +133,7 @@ int stop_daemon(bool json) {
     fmt::print("{}\n", status->dump());
     return 0;
   }
-  const nlohmann::json& jobs = (*status)["jobs"];
+  const Json& jobs = (*status)["jobs"];
   const std::uint64_t running = jobs.value("running", 0ULL) + jobs.value("starting", 0ULL);
   const std::uint64_t waiting = jobs.value("queued", 0ULL) + jobs.value("held", 0ULL);
   fmt::print("stopped{}{}\n",

@@ -11,13 +11,13 @@
 #include <cstdio>
 #include <ctime>
 #include <deque>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/fd.h"
 #include "base/paths.h"
 #include "base/read_file.h"
 #include "cli/commands.h"
+#include "cli/toolkit/json.h"
 
 namespace berth {
 namespace {
@@ -33,12 +33,11 @@ void print_line(const std::string& line, bool json) {
   std::tm local{};
   local.tm_isdst = -1;
   const char* rest = ::strptime(line.c_str(), "%Y-%m-%d %H:%M:%S ", &local);
-  nlohmann::ordered_json object;
+  OrderedJson object;
   object["version"] = 1;
-  object["time"] = rest == nullptr ? nlohmann::ordered_json()
-                                   : nlohmann::ordered_json(std::int64_t{std::mktime(&local)});
+  object["time"] = rest == nullptr ? OrderedJson() : OrderedJson(std::int64_t{std::mktime(&local)});
   object["text"] = rest == nullptr ? line : line.substr(std::min(kTimeLength + 1, line.size()));
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", json_text(object));
 }
 
 /// Prints what comes behind `offset`, also in the file that takes the place of a full one.

@@ -6,11 +6,11 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 #include "cli/toolkit/words.h"
 
@@ -95,7 +95,7 @@ int ui_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<nlohmann::json> link = ask_json("POST", "/v1/login", {}, true);
+  const Result<Json> link = ask_json("POST", "/v1/login", {}, true);
   if (!link) {
     return report(kUiName, link.error());
   }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "api/http_text.h"
 #include "cli/commands.h"
@@ -14,6 +13,7 @@
 #include "cli/gpus/gpus_view.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 #include "gpu/device_group.h"
 #include "gpu/devices.h"
@@ -91,7 +91,7 @@ int change_main(std::string_view verb, Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<nlohmann::json> answer =
+  const Result<Json> answer =
       ask_json("POST", fmt::format("/v1/devices/{}?names={}", verb, percent_encode(names)));
   if (!answer) {
     return report(kName, answer.error());

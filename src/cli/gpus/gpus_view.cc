@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/table.h"
 #include "gpu/proc_stat.h"
 
@@ -120,12 +120,12 @@ std::string process_table(const GpusView& view, const Terminal& terminal) {
 }
 
 template <class T>
-nlohmann::ordered_json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+OrderedJson or_null(const std::optional<T>& value) {
+  return value ? OrderedJson(*value) : OrderedJson();
 }
 
-nlohmann::ordered_json or_null(const std::string& text) {
-  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+OrderedJson or_null(const std::string& text) {
+  return text.empty() ? OrderedJson() : OrderedJson(text);
 }
 
 std::string_view family_name(DeviceFamily family) {
@@ -142,9 +142,9 @@ std::string_view family_name(DeviceFamily family) {
   return "";
 }
 
-nlohmann::ordered_json device_json(const DeviceInfo& device, const DeviceSample& sample,
-                                   const DaemonDevice* note) {
-  nlohmann::ordered_json gpu;
+OrderedJson device_json(const DeviceInfo& device, const DeviceSample& sample,
+                        const DaemonDevice* note) {
+  OrderedJson gpu;
   gpu["name"] = device.spec.name;
   gpu["family"] = family_name(device.family);
   gpu["model"] = or_null(device.spec.model);
@@ -158,17 +158,15 @@ nlohmann::ordered_json device_json(const DeviceInfo& device, const DeviceSample&
     gpu["obstacle"] = or_null(note->obstacle);
   }
   const Bytes total = device.spec.memory;
-  gpu["memory_total_bytes"] =
-      total.count > 0 ? nlohmann::ordered_json(total.count) : nlohmann::ordered_json();
-  gpu["memory_used_bytes"] =
-      sample.used ? nlohmann::ordered_json(sample.used->count) : nlohmann::ordered_json();
+  gpu["memory_total_bytes"] = total.count > 0 ? OrderedJson(total.count) : OrderedJson();
+  gpu["memory_used_bytes"] = sample.used ? OrderedJson(sample.used->count) : OrderedJson();
   gpu["utilization_percent"] = or_null(sample.utilization);
   gpu["power_watts"] = or_null(sample.power);
   gpu["power_limit_watts"] = or_null(sample.power_limit);
   gpu["energy_joules"] = or_null(sample.energy);
   gpu["temperature_celsius"] = or_null(sample.temperature);
   gpu["last_xid"] = or_null(sample.last_xid);
-  gpu["processes"] = nlohmann::ordered_json::array();
+  gpu["processes"] = OrderedJson::array();
   for (const ProcessUse& process : sample.processes) {
     const ProcessWords words = describe_process(process.pid);
     gpu["processes"].push_back({{"pid", process.pid},
@@ -235,9 +233,9 @@ std::string gpus_table(const GpusView& view, bool processes, const Terminal& ter
 }
 
 std::string gpus_json(const GpusView& view, bool compact) {
-  nlohmann::ordered_json document;
+  OrderedJson document;
   document["version"] = 1;
-  document["gpus"] = nlohmann::ordered_json::array();
+  document["gpus"] = OrderedJson::array();
   for (std::size_t i = 0; i < view.devices.size(); ++i) {
     const DaemonDevice* note = note_of(view, view.devices[i]);
     if (!view.daemon || note != nullptr) {
@@ -245,9 +243,7 @@ std::string gpus_json(const GpusView& view, bool compact) {
     }
   }
   // Names and commands may hold bytes that are not UTF-8; they must not end the program.
-  return document.dump(compact ? -1 : 2, ' ', false,
-                       nlohmann::ordered_json::error_handler_t::replace) +
-         "\n";
+  return json_text(document, compact ? -1 : 2) + "\n";
 }
 
 }  // namespace berth

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "api/http_text.h"
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 
 namespace berth {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr int kWaitTimedOut = 124;
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/commands.h"
 #include "cli/jobs/submission.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 
 namespace berth {
@@ -117,12 +117,12 @@ int logs_main(Words words) {
   }
   wish.onward = wish.attempt == 0;
   bool more = false;
-  const Result<nlohmann::json> jobs = list_jobs(selection, true, 0, more);
+  const Result<Json> jobs = list_jobs(selection, true, 0, more);
   if (!jobs) {
     return report("berth logs", jobs.error());
   }
   std::vector<LogWish> wishes;
-  for (const nlohmann::json& job : *jobs) {
+  for (const Json& job : *jobs) {
     wish.job = job.value("id", std::uint64_t{0});
     wishes.push_back(wish);
   }

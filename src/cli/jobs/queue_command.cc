@@ -4,19 +4,17 @@
 
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/clock.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 
 namespace berth {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string for_seconds(double seconds) {
   return format_duration(Duration(static_cast<std::int64_t>(std::max(0.0, seconds) * 1e9)));

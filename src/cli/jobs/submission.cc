@@ -5,11 +5,11 @@
 
 #include <charconv>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/jobs/submission_parts.h"
 #include "cli/toolkit/daemon_client.h"
+#include "cli/toolkit/json.h"
 #include "spec/job_line.h"
 
 namespace berth {
@@ -21,25 +21,25 @@ std::int64_t header_number(std::string_view text) {
   return number;
 }
 
-Result<nlohmann::json> read_job(HttpClient& daemon, std::uint64_t job) {
+Result<Json> read_job(HttpClient& daemon, std::uint64_t job) {
   const Result<std::string> body = ask(daemon, "GET", fmt::format("/v1/jobs/{}", job));
   if (!body) {
     return Failure(body.error());
   }
-  nlohmann::json json = nlohmann::json::parse(*body, nullptr, false);
+  Json json = Json::parse(*body, nullptr, false);
   if (json.is_discarded()) {
     return fail(ErrorCode::Unavailable, "the daemon's answer makes no sense");
   }
   return json;
 }
 
-bool is_live(const nlohmann::json& job) {
+bool is_live(const Json& job) {
   const std::string state = job.value("state", "");
   return state == "held" || state == "queued" || state == "starting" || state == "running";
 }
 
 /// As a shell would have it. What the code alone does not tell is said.
-int exit_code_of(const nlohmann::json& ended) {
+int exit_code_of(const Json& ended) {
   constexpr int kTimedOut = 124;
   constexpr int kSignalled = 128;  // a shell adds it to the number of the signal
   const std::string state = ended.value("state", "");
@@ -164,7 +164,7 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
       return {};
     }
     // This attempt is over; the job may not be.
-    const Result<nlohmann::json> job = read_job(*daemon, wish.job);
+    const Result<Json> job = read_job(*daemon, wish.job);
     if (!job) {
       return Failure(job.error());
     }
@@ -197,8 +197,8 @@ Result<int> follow_job(std::uint64_t job) {
   }
   daemon->set_patience(kForever);
   const Result<std::string> waited = ask(*daemon, "GET", fmt::format("/v1/wait?select={}", job));
-  const Result<nlohmann::json> ended =
-      waited ? read_job(*daemon, job) : Result<nlohmann::json>(Failure(waited.error()));
+  const Result<Json> ended =
+      waited ? read_job(*daemon, job) : Result<Json>(Failure(waited.error()));
   if (!ended) {
     return Failure(ended.error());
   }

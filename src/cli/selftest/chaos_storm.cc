@@ -9,13 +9,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "api/messages.h"
 #include "base/paths.h"
 #include "cli/selftest/chaos_killer.h"
 #include "cli/toolkit/daemon_client.h"
+#include "cli/toolkit/json.h"
 #include "daemon/start.h"
 #include "exec/family.h"
 #include "exec/process_identity.h"
@@ -24,7 +24,6 @@ namespace berth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr std::uint32_t kDevices = 4;

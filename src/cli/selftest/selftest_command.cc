@@ -9,12 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "cli/commands.h"
 #include "cli/selftest/chaos_storm.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 
@@ -65,16 +65,16 @@ StormResult total_of(const std::vector<StormResult>& rounds) {
   return total;
 }
 
-nlohmann::json to_json(const StormResult& round) {
-  nlohmann::json json = {{"jobs", round.jobs},
-                         {"attempts", round.attempts},
-                         {"kills", round.kills},
-                         {"launcher_kills", round.launchers},
-                         {"shim_kills", round.shims},
-                         {"forced", round.forced},
-                         {"lost_with_shim", round.lost},
-                         {"repeated_submissions", round.repeated},
-                         {"seconds", round.length.count()}};
+Json to_json(const StormResult& round) {
+  Json json = {{"jobs", round.jobs},
+               {"attempts", round.attempts},
+               {"kills", round.kills},
+               {"launcher_kills", round.launchers},
+               {"shim_kills", round.shims},
+               {"forced", round.forced},
+               {"lost_with_shim", round.lost},
+               {"repeated_submissions", round.repeated},
+               {"seconds", round.length.count()}};
   for (const auto& [kind, name] : kKinds) {
     std::string key(name);
     for (char& c : key) {
@@ -82,7 +82,7 @@ nlohmann::json to_json(const StormResult& round) {
     }
     json[key] = count(round, kind);
   }
-  json["findings"] = nlohmann::json::array();
+  json["findings"] = Json::array();
   for (const Finding& finding : round.findings) {
     json["findings"].push_back(finding.text);
   }
@@ -90,14 +90,13 @@ nlohmann::json to_json(const StormResult& round) {
 }
 
 void print_rounds_json(std::int64_t seed, const std::vector<StormResult>& rounds) {
-  nlohmann::json all = nlohmann::json::array();
+  Json all = Json::array();
   for (const StormResult& round : rounds) {
     all.push_back(to_json(round));
   }
   fmt::print(
       "{}\n",
-      nlohmann::json{
-          {"version", 1}, {"seed", seed}, {"rounds", all}, {"total", to_json(total_of(rounds))}}
+      Json{{"version", 1}, {"seed", seed}, {"rounds", all}, {"total", to_json(total_of(rounds))}}
           .dump());
 }
 

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "cli/toolkit/clock.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 
 namespace berth {
 namespace {
-
-using Json = nlohmann::json;
 
 /// A job of the daemon's, in seconds on its line of time.
 struct PastJob {

@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "cli/commands.h"
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/json.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 #include "sim/charts.h"
@@ -117,16 +117,16 @@ class Watcher {
 using Summaries = std::vector<std::vector<Summary>>;
 
 /// One for each turn of a job, with all of its devices; times are those of the workload's origin.
-nlohmann::ordered_json spans_json(const PreparedStudy& study, const SimRun& run) {
+OrderedJson spans_json(const PreparedStudy& study, const SimRun& run) {
   const std::vector<std::string>& names = study.trials.front().workload.names;
   std::map<std::tuple<Time, std::uint32_t, Time>, std::vector<DeviceId>> spans;
   for (const Stay& stay : run.timeline) {
     spans[{stay.from, stay.job, stay.to}].push_back(stay.device);
   }
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  OrderedJson list = OrderedJson::array();
   for (const auto& [when, devices] : spans) {
     const auto& [from, job, to] = when;
-    nlohmann::ordered_json span;
+    OrderedJson span;
     const std::string name = names.empty() ? std::to_string(job + 1) : names[job];
     const Result<std::int64_t> number = parse_integer(name, "a job");
     if (number) {
@@ -146,14 +146,14 @@ nlohmann::ordered_json spans_json(const PreparedStudy& study, const SimRun& run)
 
 std::string study_json(const PreparedStudy& study, const Summaries& summaries,
                        const std::vector<SimRun>& runs, bool spans) {
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  OrderedJson results = OrderedJson::array();
   for (std::size_t i = 0; i < study.contenders.size(); ++i) {
     const Contender& contender = study.contenders[i];
-    nlohmann::ordered_json result = {{"policy", contender.policy},
-                                     {"placement", placement_name(contender.placement)},
-                                     {"jobs", summaries[i].front().jobs},
-                                     {"runs", summaries[i].size()}};
-    nlohmann::ordered_json half_widths = nlohmann::ordered_json::object();
+    OrderedJson result = {{"policy", contender.policy},
+                          {"placement", placement_name(contender.placement)},
+                          {"jobs", summaries[i].front().jobs},
+                          {"runs", summaries[i].size()}};
+    OrderedJson half_widths = OrderedJson::object();
     for (const Figure& figure : figures()) {
       const Estimate known = estimate(summaries[i], figure);
       result[std::string(figure.name)] = known.mean;
@@ -167,11 +167,11 @@ std::string study_json(const PreparedStudy& study, const Summaries& summaries,
     }
     results.push_back(std::move(result));
   }
-  const nlohmann::ordered_json answer = {{"version", 1},
-                                         {"gpus", study.machine.size()},
-                                         {"skipped_rows", study.skipped},
-                                         {"results", std::move(results)}};
-  return answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const OrderedJson answer = {{"version", 1},
+                              {"gpus", study.machine.size()},
+                              {"skipped_rows", study.skipped},
+                              {"results", std::move(results)}};
+  return json_text(answer);
 }
 
 std::string time_cell(const Estimate& seconds) {

@@ -1,13 +1,13 @@
 // berth sim --journal: replays what a daemon's scheduler was told.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/paths.h"
 #include "cli/commands.h"
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/json.h"
 #include "daemon/replay.h"
 
 namespace berth {
@@ -16,20 +16,20 @@ namespace {
 constexpr std::string_view kJournalName = "berth sim --journal";
 
 void print_replay_json(const Replay& replay) {
-  nlohmann::ordered_json starts = nlohmann::ordered_json::array();
+  OrderedJson starts = OrderedJson::array();
   for (const StartRecord& start : replay.starts) {
     starts.push_back({{"job", start.job.value},
                       {"attempt", start.attempt},
                       {"at", to_seconds(start.at.time_since_epoch())},
                       {"gpus", start.devices}});
   }
-  const nlohmann::ordered_json answer = {{"version", 1},
-                                         {"skipped", replay.skipped},
-                                         {"entries", replay.entries},
-                                         {"decisions", replay.decisions},
-                                         {"starts", std::move(starts)},
-                                         {"differences", replay.differences}};
-  fmt::print("{}\n", answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  const OrderedJson answer = {{"version", 1},
+                              {"skipped", replay.skipped},
+                              {"entries", replay.entries},
+                              {"decisions", replay.decisions},
+                              {"starts", std::move(starts)},
+                              {"differences", replay.differences}};
+  fmt::print("{}\n", json_text(answer));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/read_file.h"
 #include "cli/commands.h"
@@ -11,6 +10,7 @@
 #include "cli/sweep/sweep_options.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
+#include "cli/toolkit/json.h"
 #include "spec/sweep.h"
 #include "spec/sweep_file.h"
 
@@ -104,14 +104,14 @@ Result<SweepSpec> gather_spec(Options options) {
 }
 
 std::string point_json(const Sweep& sweep, const SweepCursor& point) {
-  nlohmann::ordered_json params = nlohmann::ordered_json::object();
+  OrderedJson params = OrderedJson::object();
   for (std::size_t i = 0; i < sweep.params().size(); ++i) {
     params[sweep.params()[i].name()] = point.values()[i].text;
   }
-  const nlohmann::ordered_json line = {
+  const OrderedJson line = {
       {"version", 1}, {"command", point.command()}, {"params", std::move(params)}};
   // A command may hold bytes that are no UTF-8; JSON may not.
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(line) + "\n";
 }
 
 Result<std::uint64_t> count_points(const Sweep& sweep, std::uint64_t seed) {

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "api/http_text.h"
 #include "cli/toolkit/daemon_client.h"
 
 namespace berth {
-
-using Json = nlohmann::json;
 
 void Selection::declare(Args& args, std::size_t least) {
   args.positional("JOBS…",

@@ -1,13 +1,13 @@
 // Selection: the words by which commands name jobs, and asking the daemon about them.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/json.h"
 
 namespace berth {
 
@@ -27,17 +27,16 @@ class Selection {
 };
 
 /// The daemon's answer, as JSON.
-Result<nlohmann::json> ask_json(std::string_view method, const std::string& target,
-                                std::string_view body = {}, bool start = false,
-                                Duration patience = std::chrono::seconds(60));
+Result<Json> ask_json(std::string_view method, const std::string& target,
+                      std::string_view body = {}, bool start = false,
+                      Duration patience = std::chrono::seconds(60));
 
 /// Every job that is chosen, page after page, at most `limit` (0: all); `more` says whether some
 /// were left out.
-Result<nlohmann::json> list_jobs(const Selection& selection, bool all, std::int64_t limit,
-                                 bool& more);
+Result<Json> list_jobs(const Selection& selection, bool all, std::int64_t limit, bool& more);
 
 /// A field as text; empty where it is absent or null.
-std::string field(const nlohmann::json& object, const char* key);
-double number(const nlohmann::json& object, const char* key);
+std::string field(const Json& object, const char* key);
+double number(const Json& object, const char* key);
 
 }  // namespace berth
