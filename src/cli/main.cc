@@ -133,8 +133,3 @@ int main(int argc, char** argv) {
   fmt::print(stderr, "berth: unknown command '{}' (berth --help lists them)\n", words[1]);
   return 2;
 }
-
-int berth::report(std::string_view command, const Error& error) {
-  fmt::print(stderr, "{}: {}\n", command, error.message);
-  return exit_code(error.code);
-}
