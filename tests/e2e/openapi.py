@@ -140,6 +140,10 @@ class Document:
                 self.check(rule, value[name], f"{where}.{name}")
         return others
 
+    def check_propertyNames(self, rule, _, value, where):
+        for name in value:
+            self.check(rule, name, f"{where}: the name {name}")
+
     def check_allOf(self, rule, _, value, where):
         return set().union(*(self.check(part, value, where) for part in rule))
 

@@ -124,7 +124,7 @@ class Answers(OpenApiCase):
         self.first = self.check("POST", "/v1/jobs", 200, body={"token": "t", "defaults": job, "jobs": [
             {"command": "echo x; echo y >&2; exit 3", "error": "err", "retries": 1},
             {"command": "true", "output": "/dev/null"},
-            {"command": "read x < gate", "mem": 1 << 20, "name": "waits", "project": "p"},
+            {"command": "read x < gate", "mem": 1 << 20, "name": "waits", "project": "p", "sweep": "s"},
             {"command": "true", "held": True, "array": 3, "labels": {"a": "b"}, "follows": ["ok:1"]},
         ]}).json()["first"]
         self.assertEqual(self.first, 1)
