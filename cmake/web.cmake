@@ -13,6 +13,14 @@ add_custom_command(OUTPUT ${web_packages}/.for-${web_purpose}
   DEPENDS ${web_sources}/package.json ${web_sources}/package-lock.json
   COMMENT "Fetching the web page's packages" VERBATIM)
 
+# The types of the interface, beside the sources, where the type checker and editors find them.
+set(web_types ${web_sources}/generated/openapi.ts)
+set(web_interface ${PROJECT_SOURCE_DIR}/docs/openapi.yaml)
+add_custom_command(OUTPUT ${web_types}
+  COMMAND node ${web_sources}/types_from_openapi.mjs ${web_interface} ${web_types}
+  DEPENDS ${web_packages}/.for-${web_purpose} ${web_sources}/types_from_openapi.mjs ${web_interface}
+  COMMENT "Making the web page's types of the interface" VERBATIM)
+
 file(GLOB_RECURSE web_scripts CONFIGURE_DEPENDS ${web_sources}/src/*)
 foreach(name index.html app.js app.css favicon.svg)
   list(APPEND web_files ${web_output}/${name}.gz)
@@ -20,7 +28,7 @@ endforeach()
 add_custom_command(OUTPUT ${web_files}
   COMMAND node ${web_sources}/build.mjs ${web_output}
   DEPENDS ${web_packages}/.for-${web_purpose} ${web_sources}/build.mjs ${web_sources}/index.html
-    ${web_sources}/favicon.svg ${web_scripts}
+    ${web_sources}/favicon.svg ${web_scripts} ${web_types}
   COMMENT "Building the web page" VERBATIM)
 
 berth_library(web base)
