@@ -224,6 +224,7 @@ std::string to_json(const TextReply& reply) {
                             {"directory", job->directory},
                             {"gpus", needs.gpus},
                             {"mem", needs.memory > Bytes{} ? Json(needs.memory.count) : Json()},
+                            {"claim", claim_source_name(needs.claim)},
                             {"priority", job->spec.priority},
                             {"output", job->output},
                             {"parameters", Json(job->parameters)}});

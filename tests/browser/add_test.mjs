@@ -189,16 +189,16 @@ webTest("a text is shown as it is understood, and queued all or none", {}, async
   );
   assert.ok(await text.evaluate((area) => area === document.activeElement));
   assert.equal((await allJobs(home)).length, 0);
-  await text.fill("@name=one @gpus=2 @mem=8GiB echo 1\n# a remark\n@name=two @after=ok:one echo 2 <b>\n");
+  await text.fill("@name=one @gpus=2 @mem=8GiB echo 1\n# a remark\n@name=two @mem=off @after=ok:one echo 2 <b>\n");
   const table = page.getByRole("region", { name: "What would be queued" });
   await table.getByRole("row", { name: /one 2 8 GiB echo 1/ }).waitFor();
-  await table.getByRole("row", { name: /two 1 echo 2 <b>/ }).waitFor();
+  await table.getByRole("row", { name: /two 1 off echo 2 <b>/ }).waitFor();
   await field(page, "Project").fill("vision");
   await button(page, "Queue 2 jobs").click();
   const first = await queued(page);
   const [one, two] = [await home.job(first), await home.job(first + 1)];
   assert.deepEqual([one.name, one.project, one.gpus_needed, one.mem], ["one", "vision", 2, 8 * GiB]);
-  assert.deepEqual([two.name, two.after, two.command], ["two", [`ok:${first}`], "echo 2 <b>"]);
+  assert.deepEqual([two.name, two.claim, two.after, two.command], ["two", "off", [`ok:${first}`], "echo 2 <b>"]);
   assert.equal((await allJobs(home)).length, 2);
 });
 
