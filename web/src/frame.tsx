@@ -44,7 +44,7 @@ function Foot() {
       </div>
       {told && (
         <div class="wide cut" title={told.home}>
-          {told.user ? `${told.user} on ${told.hostname}` : told.home}
+          {told.user} on {told.hostname}
         </div>
       )}
       <label class="wide">

@@ -33,7 +33,7 @@ export function fits(verb: Verb, job: Pick<Job, "state" | "paused">): boolean {
 
 /// Does it for the jobs that the words choose, in portions, and tells how it went.
 export async function act(verb: Verb, words: string[], edit?: Record<string, unknown>): Promise<void> {
-  const sum: Done = { done: 0, refused: 0, reasons: [] };
+  const sum = { done: 0, refused: 0, reasons: [] as string[] };
   for (const select of portions(words)) {
     const answer = await post<Done>(`/v1/jobs/${verb}`, { select }, edit);
     sum.done += answer.done;

@@ -3,7 +3,7 @@ import { batch, signal, type Signal } from "@preact/signals";
 import { get, type Query } from "./api";
 import { knownJob, listen, remember } from "./live";
 import { ranges } from "./parts/selection";
-import type { Job } from "./types";
+import type { Job, JobNumbers } from "./types";
 
 /// What is asked for. `words` are the daemon's selectors.
 export interface Wanted {
@@ -13,14 +13,9 @@ export interface Wanted {
   descending: boolean;
 }
 
-interface IdRuns {
-  count: number;
-  runs: [first: number, count: number, step: number][];
-}
-
 const kMostRows = 3000;
 
-function numbers(list: IdRuns): Float64Array {
+function numbers(list: JobNumbers): Float64Array {
   const ids = new Float64Array(list.count);
   let at = 0;
   for (const [first, count, step] of list.runs) {
@@ -123,7 +118,7 @@ export class JobList {
     const { words, search, sort, descending } = this.wanted;
     const query: Query = { select: words, all: true, search, sort, descending };
     try {
-      const next = numbers(await get<IdRuns>("/v1/jobs/ids", query, abort.signal));
+      const next = numbers(await get<JobNumbers>("/v1/jobs/ids", query, abort.signal));
       this.setIds(next);
     } catch (error) {
       if (abort.signal.aborted) {

@@ -3,7 +3,7 @@
 import { batch, effect, signal } from "@preact/signals";
 import { get, signedIn, type ServerEvent } from "./api";
 import { hear } from "./stream";
-import type { Device, DeviceHistory, DeviceList, Job, Status } from "./types";
+import type { Device, DeviceHistory, DeviceList, Job, NewJobs, Status } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
 
@@ -48,7 +48,7 @@ export function remember(jobs: Job[]) {
 
 export interface Listener {
   job?: (job: Job, before: Job | undefined) => void;
-  submitted?: (jobs: { first: number; count: number }) => void;
+  submitted?: (jobs: NewJobs) => void;
   /// Everything is to be read (anew): at the start, after `reset`, and after jobs were forgotten.
   refresh?: () => void;
 }
@@ -106,7 +106,7 @@ function take(event: ServerEvent) {
     }
     case "submitted":
       for (const listener of listeners) {
-        listener.submitted?.(event.data as { first: number; count: number });
+        listener.submitted?.(event.data as NewJobs);
       }
       refreshStatus();
       break;

@@ -4,15 +4,15 @@ import { get, post } from "./api";
 import { status } from "./live";
 import { ask, confirm } from "./parts/dialog";
 import { toast, toastError } from "./parts/toast";
-import type { PolicyList, Status } from "./types";
+import type { Policies, Status } from "./types";
 
 /// Read once, by the first page that shows them.
-export const policies = signal<PolicyList | null>(null);
+export const policies = signal<Policies | null>(null);
 
 export async function readPolicies() {
   if (policies.value === null) {
     try {
-      policies.value = await get<PolicyList>("/v1/policies");
+      policies.value = await get<Policies>("/v1/policies");
     } catch (error) {
       toastError(error);
     }

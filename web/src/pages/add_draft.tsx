@@ -3,12 +3,12 @@ import { useEffect, useState } from "preact/hooks";
 import { post } from "../api";
 import { bytes, count, several } from "../format";
 import { Empty } from "../parts/basics";
-import type { Draft, Job, Problem } from "../types";
+import type { CheckedJob, CheckedText, Problem } from "../types";
 
 const kTypingPause = 200; // milliseconds
 
 export interface Checked {
-  draft: Draft | null;
+  draft: CheckedText | null;
   fresh: boolean; // whether it belongs to what is typed now
   failure: string;
 }
@@ -17,7 +17,7 @@ export interface Checked {
 /// until the next one is there, so that nothing flickers.
 export function useDraft(body: object | null): Checked {
   const content = body ? JSON.stringify(body) : "";
-  const [answer, setAnswer] = useState<{ content: string; draft: Draft | null; failure: string } | null>(null);
+  const [answer, setAnswer] = useState<{ content: string; draft: CheckedText | null; failure: string } | null>(null);
   useEffect(() => {
     if (content === "") {
       return;
@@ -25,7 +25,7 @@ export function useDraft(body: object | null): Checked {
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const draft = await post<Draft>("/v1/texts/check", undefined, JSON.parse(content), abort.signal);
+        const draft = await post<CheckedText>("/v1/texts/check", undefined, JSON.parse(content), abort.signal);
         setAnswer({ content, draft, failure: "" });
       } catch (error) {
         if (!abort.signal.aborted) {
@@ -82,23 +82,18 @@ export function Problems({ problems, go }: ProblemsProps) {
   );
 }
 
-type Column = { name: string; cell: (job: Partial<Job>) => string; right?: boolean; wide?: boolean };
+type Column = { name: string; cell: (job: CheckedJob) => string; right?: boolean; wide?: boolean };
 
 const columns: Column[] = [
-  { name: "Name", cell: (job) => job.name ?? "" },
-  { name: "Project", cell: (job) => job.project ?? "" },
+  { name: "Name", cell: (job) => job.name },
+  { name: "Project", cell: (job) => job.project },
   { name: "Priority", cell: (job) => (job.priority ? String(job.priority) : ""), right: true },
-  { name: "GPUs", cell: (job) => draftGpus(job), right: true },
+  { name: "GPUs", cell: (job) => String(job.gpus), right: true },
   { name: "Memory", cell: (job) => (job.mem ? bytes(job.mem) : job.claim === "off" ? "off" : ""), right: true },
-  { name: "Command", cell: (job) => job.command ?? "", wide: true },
-  { name: "Directory", cell: (job) => job.directory ?? "" },
-  { name: "Output", cell: (job) => job.output ?? "" },
+  { name: "Command", cell: (job) => job.command, wide: true },
+  { name: "Directory", cell: (job) => job.directory },
+  { name: "Output", cell: (job) => job.output },
 ];
-
-/// Of a draft `gpus` is how many are needed; of a job, which it has.
-function draftGpus(job: Partial<Job>): string {
-  return typeof job.gpus === "number" ? String(job.gpus) : "";
-}
 
 export function DraftTable({ checked, nothing }: { checked: Checked; nothing: string }) {
   const { draft, failure } = checked;
@@ -112,9 +107,9 @@ export function DraftTable({ checked, nothing }: { checked: Checked; nothing: st
   if (!draft || draft.jobs.length === 0) {
     return <Empty>{nothing}</Empty>;
   }
-  const parameters = [...new Set(draft.jobs.flatMap((job) => Object.keys(job.parameters ?? {})))];
+  const parameters = [...new Set(draft.jobs.flatMap((job) => Object.keys(job.parameters)))];
   const all: Column[] = [
-    ...parameters.map((name) => ({ name, cell: (job: Partial<Job>) => job.parameters?.[name] ?? "" })),
+    ...parameters.map((name) => ({ name, cell: (job: CheckedJob) => job.parameters[name] ?? "" })),
     ...columns,
   ];
   const shown = all.filter((column) => draft.jobs.some((job) => column.cell(job) !== ""));

@@ -147,10 +147,9 @@ export const needs = {
 } satisfies Record<string, Need>;
 
 export type NeedName = keyof typeof needs;
-type MemoryKind = "auto" | "given" | "off";
 
 /// What was typed. `memory` is only read when `claim` says that it is given.
-export type NeedTexts = Partial<Record<NeedName, string>> & { claim?: MemoryKind; memory?: string };
+export type NeedTexts = Partial<Record<NeedName, string>> & { claim?: FullJob["claim"]; memory?: string };
 
 export interface ReadNeeds {
   wish: Wish;
@@ -183,7 +182,7 @@ export function readNeeds(texts: NeedTexts): ReadNeeds {
 
 /// What would have to be typed for such a job.
 export function needsOf(job: FullJob): NeedTexts {
-  const texts: NeedTexts = { claim: (job.claim as MemoryKind | undefined) ?? "auto" };
+  const texts: NeedTexts = { claim: job.claim ?? "auto" };
   for (const [name, need] of Object.entries(needs) as [NeedName, Need][]) {
     texts[name] = need.write(job);
   }

@@ -3,11 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { ApiError, post } from "../api";
 import { toast } from "../parts/toast";
 import { link } from "../router";
-
-export interface Submitted {
-  first: number;
-  count: number;
-}
+import type { Submitted } from "../types";
 
 interface SubmitProps {
   path: string;

@@ -11,15 +11,15 @@ import { Attempts, Command, Environment, Facts, History } from "../parts/job_det
 import { LogView } from "../parts/log_view";
 import { UsageCharts } from "../parts/usage_chart";
 import { link } from "../router";
-import { endedStates, type FullJob } from "../types";
+import { endedStates, type FullJob, type SeenJob } from "../types";
 
 /// Those that undo each other have one place.
-function verbsFor(job: FullJob): Verb[] {
+function verbsFor(job: SeenJob): Verb[] {
   return ["kill", job.paused ? "resume" : "pause", job.state === "held" ? "release" : "hold", "rerun"];
 }
 
 function useJob(id: number) {
-  const job = useSignal<FullJob | null>(knownJob(id) ?? null);
+  const job = useSignal<SeenJob | null>(knownJob(id) ?? null);
   const problem = useSignal("");
   useEffect(() => {
     let timer = 0;
@@ -70,7 +70,7 @@ function useJob(id: number) {
   return { job: job.value, problem: problem.value };
 }
 
-function Head({ job }: { job: FullJob }) {
+function Head({ job }: { job: SeenJob }) {
   const [editing, setEditing] = useState(false);
   return (
     <div class="page-head job-title">
@@ -106,7 +106,7 @@ function Head({ job }: { job: FullJob }) {
   );
 }
 
-function fileName(job: FullJob): string {
+function fileName(job: SeenJob): string {
   const name = [job.project, job.name, job.id].filter(Boolean).join("-");
   return `${name.replace(/[^\p{L}\p{N}._-]+/gu, "_")}.log`;
 }

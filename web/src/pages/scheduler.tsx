@@ -60,17 +60,15 @@ function Policies({ told }: { told: Status }) {
         />
         <p class="muted small">{about}</p>
       </div>
-      {told.placement !== undefined && (
-        <div class="scheduler-choice">
-          <Choice
-            label="Placement: on which device"
-            value={told.placement}
-            set={(name) => void change(choosePlacement, name)}
-            options={options(withPresent(list.placements, told.placement))}
-          />
-          <p class="muted small">{placementWords[told.placement] ?? ""}</p>
-        </div>
-      )}
+      <div class="scheduler-choice">
+        <Choice
+          label="Placement: on which device"
+          value={told.placement}
+          set={(name) => void change(choosePlacement, name)}
+          options={options(withPresent(list.placements, told.placement))}
+        />
+        <p class="muted small">{placementWords[told.placement] ?? ""}</p>
+      </div>
       <p class="small">
         <a href="#/whatif">Compare policies</a> on the present queue or the past before you choose.
       </p>
@@ -89,30 +87,27 @@ function turns(load: Load): string {
 }
 
 function Facts({ told }: { told: Status }) {
-  const load = told.load;
-  const facts: [string, string | undefined][] = [
+  const { load } = told;
+  const facts: [string, string][] = [
     ["Version", told.version_text],
     ["Process", String(told.pid)],
     ["Machine", told.hostname],
     ["You are", told.user],
     ["State folder", told.home],
     ["Listens on", told.listen || "its Unix socket alone"],
-    ["Started", told.started && `${clock(told.started, now.value)}, ${duration(Math.floor(now.value - told.started))} ago`],
-    ["Memory", load && bytes(load.memory_bytes)],
-    ["Longest turn", load && turns(load)],
-    ["Connections", load?.users.map((user) => `${user.user} ${user.connections} of ${user.most_connections}`).join(", ")],
-  ].map(([name, value]) => [name as string, value ? String(value) : undefined]);
+    ["Started", `${clock(told.started, now.value)}, ${duration(Math.floor(now.value - told.started))} ago`],
+    ["Memory", bytes(load.memory_bytes)],
+    ["Longest turn", turns(load)],
+    ["Connections", load.users.map((user) => `${user.user} ${user.connections} of ${user.most_connections}`).join(", ")],
+  ];
   return (
     <dl class="facts">
-      {facts.map(
-        ([name, value]) =>
-          value && (
-            <Fragment key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </Fragment>
-          ),
-      )}
+      {facts.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
     </dl>
   );
 }

@@ -7,13 +7,11 @@ import { Empty } from "../parts/basics";
 import { ended, StateBar } from "../parts/state_bar";
 import { toastError } from "../parts/toast";
 import { link } from "../router";
-import type { Facets } from "../types";
+import type { Facets, SweepFacet } from "../types";
 
 const kPause = 500; // milliseconds between readings while jobs come and go
 
-type Sweep = Facets["sweeps"][number];
-
-function SweepRow({ sweep }: { sweep: Sweep }) {
+function SweepRow({ sweep }: { sweep: SweepFacet }) {
   const bad = (sweep.states.failed ?? 0) + (sweep.states.oom ?? 0) + (sweep.states.timed_out ?? 0) + (sweep.states.lost ?? 0);
   return (
     <tr>
@@ -36,7 +34,7 @@ function SweepRow({ sweep }: { sweep: Sweep }) {
 }
 
 export function Sweeps() {
-  const [sweeps, setSweeps] = useState<Sweep[] | null>(null);
+  const [sweeps, setSweeps] = useState<SweepFacet[] | null>(null);
   useEffect(() => {
     const abort = new AbortController();
     let timer = 0;

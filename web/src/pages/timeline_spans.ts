@@ -24,10 +24,10 @@ function isEnded(state: string): boolean {
 /// What a job's event says about its newest attempt, before the daemon is asked about all.
 function patched(spans: Span[], job: Job): Span[] {
   const others = spans.filter((span) => span.job !== job.id || (span.attempt !== job.attempt && span.state !== "expected"));
-  if (job.started === null) {
-    return job.state === "queued" ? spans : others;
-  }
   const { id, attempt, name, project, sweep = "", user, gpus, started, state } = job;
+  if (started === null || state === "held" || state === "queued") {
+    return state === "queued" ? spans : others;
+  }
   const to = isEnded(state) ? job.ended : (job.expected_end ?? null);
   return [...others, { job: id, attempt, name, project, sweep, user, gpus, from: started, to, state }];
 }

@@ -25,7 +25,7 @@ function SmallChart({ result, view, devices, job, setJob }: ChartProps) {
   const longest = Math.max(...devices.map((name) => name.length), 2);
   const sizes: Sizes = { axis: 24, gutter: Math.min(18 + longest * 7.5, 90), lane: 14, least: 20 };
   const layout = useMemo(() => {
-    const bars: Bar[] = (result.spans ?? []).map((span) => ({
+    const bars: Bar[] = result.spans.map((span) => ({
       ...span,
       label: String(span.job),
       open: false,
@@ -78,10 +78,10 @@ interface ChartsProps {
 
 export function WhatIfCharts({ results, present, job, setJob }: ChartsProps) {
   const { view, devices, drawn } = useMemo(() => {
-    const drawn = results.filter((result) => result.spans && result.spans.length > 0);
+    const drawn = results.filter((result) => result.spans.length > 0);
     const names = new Set<string>();
     const view = { from: Infinity, to: -Infinity };
-    for (const span of drawn.flatMap((result) => result.spans!)) {
+    for (const span of drawn.flatMap((result) => result.spans)) {
       view.from = Math.min(view.from, span.from);
       view.to = Math.max(view.to, span.to);
       span.gpus.forEach((name) => names.add(name));
@@ -92,7 +92,7 @@ export function WhatIfCharts({ results, present, job, setJob }: ChartsProps) {
   return (
     <div class="whatif-charts">
       {drawn.map((result) => {
-        const span = job === null ? undefined : result.spans!.find((one) => one.job === job);
+        const span = job === null ? undefined : result.spans.find((one) => one.job === job);
         return (
           <section class="card" key={result.policy}>
             <h2>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { bytes, clock, count, duration, energy, relative, several, short } from "../format";
 import { now } from "../live";
 import { link } from "../router";
-import { runningStates, type Attempt, type FullJob } from "../types";
+import { runningStates, type Attempt, type SeenJob } from "../types";
 import { StateBadge } from "./basics";
 import { exitText, userName } from "./job_columns";
 import { toast, toastError } from "./toast";
@@ -62,7 +62,7 @@ function AttemptSteps({ attempt, many }: { attempt: Attempt; many: boolean }) {
 }
 
 /// What it does at present, where that is not its end.
-function Now({ job }: { job: FullJob }) {
+function Now({ job }: { job: SeenJob }) {
   if (job.state === "held") {
     return <Step time={null}>Held: it waits until it is released.</Step>;
   }
@@ -90,7 +90,7 @@ function Now({ job }: { job: FullJob }) {
 
 const kSteps = 4; // attempts whose steps are shown; the table has all
 
-export function History({ job }: { job: FullJob }) {
+export function History({ job }: { job: SeenJob }) {
   const attempts = job.attempts ?? [];
   const hidden = Math.max(0, attempts.length - kSteps);
   return (
@@ -131,14 +131,14 @@ function Dependency({ text }: { text: string }) {
   );
 }
 
-function claimText(job: FullJob): string {
+function claimText(job: SeenJob): string {
   if (job.claim === "off") {
     return "its devices alone";
   }
   return job.mem ? `${bytes(job.mem)} on each GPU` : "as learned, or its devices alone";
 }
 
-function needs(job: FullJob): string[] {
+function needs(job: SeenJob): string[] {
   const parts = [job.gpus_needed === 0 ? "no GPU" : several(job.gpus_needed, "GPU")];
   const add = (value: unknown, text: string) => value && parts.push(text);
   add(job.model, `model “${job.model}”`);
@@ -166,7 +166,7 @@ function Pairs({ values, words }: { values: Record<string, string>; words: (key:
   );
 }
 
-export function Facts({ job }: { job: FullJob }) {
+export function Facts({ job }: { job: SeenJob }) {
   const retries = job.retries
     ? `${count(job.retries)}${job.retry_on ? ` when ${job.retry_on.join(" or ").replace("timed_out", "timed out")}` : ""}`
     : "";
@@ -206,7 +206,7 @@ export function Facts({ job }: { job: FullJob }) {
   );
 }
 
-export function Command({ job }: { job: FullJob }) {
+export function Command({ job }: { job: SeenJob }) {
   return (
     <section class="card command" aria-labelledby="command-head">
       <div class="row">

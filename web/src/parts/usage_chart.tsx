@@ -11,14 +11,19 @@ const kMostPoints = 1500; // then the daemon is asked again: it thins out
 const kColours = 8;
 const kMemorySteps = Array.from({ length: 24 }, (_, i) => 2 ** (20 + i));
 
-function withBeat(usage: Usage, id: number, list: Device[], time: number): Usage {
+/// What the daemon told, and the beats since then: a device of which one told nothing has gaps.
+interface Readings {
+  times: number[];
+  devices: { name: string; memory_bytes: (number | null)[]; utilization_percent: (number | null)[] }[];
+}
+
+function withBeat(usage: Readings, id: number, list: Device[], time: number): Readings {
   const mine = list.filter((device) => device.jobs.some((job) => job.id === id));
   if (mine.length === 0) {
     return usage;
   }
   const names = new Set([...usage.devices.map((device) => device.name), ...mine.map((device) => device.name)]);
   return {
-    attempt: usage.attempt,
     times: [...usage.times, time],
     devices: [...names].map((name) => {
       const before = usage.devices.find((device) => device.name === name);
@@ -35,7 +40,7 @@ function withBeat(usage: Usage, id: number, list: Device[], time: number): Usage
 }
 
 export function UsageCharts({ id, attempt, running }: { id: number; attempt: number; running: boolean }) {
-  const usage = useSignal<Usage | null>(null);
+  const usage = useSignal<Readings | null>(null);
   const read = useRef(() => Promise.resolve());
   useEffect(() => {
     const abort = new AbortController();
@@ -64,7 +69,7 @@ export function UsageCharts({ id, attempt, running }: { id: number; attempt: num
   if (!told || told.times.length < 2) {
     return null;
   }
-  const lines = (pick: (device: Usage["devices"][number]) => (number | null)[]): Line[] =>
+  const lines = (pick: (device: Readings["devices"][number]) => (number | null)[]): Line[] =>
     told.devices.map((device, i) => ({
       label: `GPU ${device.name}`,
       colour: `--series-${(i % kColours) + 1}`,
