@@ -1,5 +1,6 @@
 // The daemon's HTTP interface: requests with the session's token, and the stream of events.
 import { signal } from "@preact/signals";
+import type { Events, GetAnswers, PostAnswers, PostBodies } from "./types";
 
 /// What went wrong, in words for the user.
 export class ApiError extends Error {
@@ -31,7 +32,7 @@ function forgetToken() {
 
 /// Gives the one-time code of a link for a token of one's own.
 export async function signIn(code: string): Promise<void> {
-  const answer = await post<{ token: string }>("/v1/session", undefined, { code });
+  const answer = await post("/v1/session", undefined, { code });
   localStorage.setItem(kToken, answer.token);
   signedIn.value = true;
 }
@@ -78,11 +79,19 @@ async function ask(path: string, init: RequestInit & { headers?: Record<string, 
   throw new ApiError(response.status, body?.error?.message ?? `the daemon answers ${response.status}`);
 }
 
-export async function get<T>(path: string, query?: Query, abort?: AbortSignal): Promise<T> {
+/// The path decides what is answered, and what a body holds.
+export async function get<P extends keyof GetAnswers>(path: P, query?: Query, abort?: AbortSignal): Promise<GetAnswers[P]> {
   return (await ask(address(path, query), { method: "GET", signal: abort })).json();
 }
 
-export async function post<T>(path: string, query?: Query, body?: unknown, abort?: AbortSignal): Promise<T> {
+type Body<P> = P extends keyof PostBodies ? PostBodies[P] : undefined;
+
+export async function post<P extends keyof PostAnswers>(
+  path: P,
+  query?: Query,
+  body?: Body<P>,
+  abort?: AbortSignal,
+): Promise<PostAnswers[P]> {
   const text = body === undefined ? {} : { body: JSON.stringify(body) };
   return (await ask(address(path, query), { method: "POST", signal: abort, ...text })).json();
 }
@@ -106,11 +115,7 @@ export async function readLog(job: number, query: Query, abort?: AbortSignal): P
   };
 }
 
-export interface ServerEvent {
-  id: string;
-  name: string;
-  data: unknown;
-}
+export type ServerEvent = { [Name in keyof Events]: { id: string; name: Name; data: Events[Name] } }[keyof Events];
 
 /// Reads events until the stream ends, throws or is aborted. EventSource cannot send a token, so
 /// the text is taken apart here: lines `field: value`, an empty line after each event.
@@ -158,5 +163,6 @@ function parseEvent(block: string): ServerEvent | null {
         break;
     }
   }
-  return data === "" ? null : { id, name, data: JSON.parse(data) };
+  // A later daemon may tell of more: such a name is not listened for.
+  return data === "" ? null : ({ id, name, data: JSON.parse(data) } as ServerEvent);
 }

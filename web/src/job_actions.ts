@@ -4,7 +4,7 @@ import { several, title } from "./format";
 import { confirm } from "./parts/dialog";
 import { portions } from "./parts/selection";
 import { toast } from "./parts/toast";
-import { endedStates, waitingStates, type Done, type Job, type State } from "./types";
+import { endedStates, waitingStates, type Edit, type Job, type State } from "./types";
 
 export type Verb = "kill" | "hold" | "release" | "pause" | "resume" | "rerun" | "edit";
 
@@ -32,10 +32,10 @@ export function fits(verb: Verb, job: Pick<Job, "state" | "paused">): boolean {
 }
 
 /// Does it for the jobs that the words choose, in portions, and tells how it went.
-export async function act(verb: Verb, words: string[], edit?: Record<string, unknown>): Promise<void> {
+export async function act(verb: Verb, words: string[], edit?: Edit): Promise<void> {
   const sum = { done: 0, refused: 0, reasons: [] as string[] };
   for (const select of portions(words)) {
-    const answer = await post<Done>(`/v1/jobs/${verb}`, { select }, edit);
+    const answer = await post(`/v1/jobs/${verb}`, { select }, edit);
     sum.done += answer.done;
     sum.refused += answer.refused;
     sum.reasons.push(...answer.reasons);

@@ -3,7 +3,7 @@ import { batch, signal, type Signal } from "@preact/signals";
 import { get, type Query } from "./api";
 import { knownJob, listen, remember } from "./live";
 import { ranges } from "./parts/selection";
-import type { Job, JobNumbers } from "./types";
+import type { Job, JobNumbers, JobPage } from "./types";
 
 /// What is asked for. `words` are the daemon's selectors.
 export interface Wanted {
@@ -118,7 +118,7 @@ export class JobList {
     const { words, search, sort, descending } = this.wanted;
     const query: Query = { select: words, all: true, search, sort, descending };
     try {
-      const next = numbers(await get<JobNumbers>("/v1/jobs/ids", query, abort.signal));
+      const next = numbers(await get("/v1/jobs/ids", query, abort.signal));
       this.setIds(next);
     } catch (error) {
       if (abort.signal.aborted) {
@@ -156,7 +156,7 @@ export class JobList {
       let after: number | undefined = 0;
       while (after !== undefined) {
         const query: Query = { select: ranges(missing), all: true, limit: 1000, after };
-        const page: { jobs: Job[]; next?: number } = await get("/v1/jobs", query, asked.abort.signal);
+        const page: JobPage = await get("/v1/jobs", query, asked.abort.signal);
         // What an event told meanwhile is newer than this answer.
         const fresh = page.jobs.filter((job) => !asked.told.has(job.id));
         remember(fresh);

@@ -3,7 +3,7 @@
 import { batch, effect, signal } from "@preact/signals";
 import { get, signedIn, type ServerEvent } from "./api";
 import { hear } from "./stream";
-import type { Device, DeviceHistory, DeviceList, Job, NewJobs, Status } from "./types";
+import type { Device, DeviceList, Job, NewJobs, Status } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
 
@@ -95,7 +95,7 @@ function take(event: ServerEvent) {
       refreshStatus();
       break;
     case "job": {
-      const job = event.data as Job;
+      const job = event.data;
       const before = known.get(job.id);
       remember([job]);
       for (const listener of listeners) {
@@ -106,7 +106,7 @@ function take(event: ServerEvent) {
     }
     case "submitted":
       for (const listener of listeners) {
-        listener.submitted?.(event.data as NewJobs);
+        listener.submitted?.(event.data);
       }
       refreshStatus();
       break;
@@ -115,7 +115,7 @@ function take(event: ServerEvent) {
       refreshStatus();
       break;
     case "devices":
-      takeDevices(event.data as DeviceList);
+      takeDevices(event.data);
       break;
   }
   refreshEarly();
@@ -137,7 +137,7 @@ export function refreshStatus(wait = 60) {
   setTimeout(async () => {
     statusChanged = false;
     try {
-      status.value = await get<Status>("/v1/status");
+      status.value = await get("/v1/status");
     } catch {
       // The stream tells when the daemon is gone.
     }
@@ -170,8 +170,8 @@ function takeDevices(list: DeviceList) {
 }
 
 async function readDevices() {
-  takeDevices(await get<DeviceList>("/v1/devices"));
-  const history = await get<DeviceHistory>("/v1/devices/history");
+  takeDevices(await get("/v1/devices"));
+  const history = await get("/v1/devices/history");
   histories.value = new Map(
     history.devices.map((device) => [
       device.name,

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { get } from "./api";
 import { listen, remember } from "./live";
-import { endedStates, runningStates, waitingStates, type Job, type State, type Timeline, type Totals } from "./types";
+import { endedStates, runningStates, waitingStates, type Job, type State, type Totals } from "./types";
 
 export interface Ended {
   id: number;
@@ -132,7 +132,7 @@ export class OverviewData {
 
   private async readRunning() {
     const select = runningStates.map((state) => `state=${state}`);
-    const { jobs } = await get<{ jobs: Job[] }>("/v1/jobs", { select, limit: 1000 });
+    const { jobs } = await get("/v1/jobs", { select, limit: 1000 });
     remember(jobs);
     this.running.value = new Map(jobs.map((job) => [job.id, job]));
   }
@@ -140,13 +140,13 @@ export class OverviewData {
   /// The newest numbers; older ones that ended lately come with the timeline and by events.
   private async readEnded() {
     const query = { select: ["state=ended"], descending: true, limit: 4 * kHead };
-    const { jobs } = await get<{ jobs: Job[] }>("/v1/jobs", query);
+    const { jobs } = await get("/v1/jobs", query);
     this.takeEnds(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
   }
 
   private async readTimeline() {
     const now = Date.now() / 1000;
-    const found = await get<Timeline>("/v1/timeline", { from: now - 600, to: now + 7 * 86400, limit: 2000 });
+    const found = await get("/v1/timeline", { from: now - 600, to: now + 7 * 86400, limit: 2000 });
     const expected = found.spans.filter((span) => span.state === "expected");
     this.queue.value = expected
       .sort((a, b) => a.from - b.from || a.job - b.job)
@@ -163,7 +163,7 @@ export class OverviewData {
 
   /// Those of which nobody knows when they start follow the others.
   private async readQueue() {
-    const { jobs } = await get<{ jobs: Job[] }>("/v1/jobs", { select: ["state=queued"], limit: 2 * kHead });
+    const { jobs } = await get("/v1/jobs", { select: ["state=queued"], limit: 2 * kHead });
     const known = new Set(this.queue.value.map((one) => one.id));
     const rest = jobs
       .filter((job) => !known.has(job.id))
@@ -173,6 +173,6 @@ export class OverviewData {
 
   private async readTotals() {
     const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
-    this.totals.value = await get<Totals>("/v1/totals", { since: midnight });
+    this.totals.value = await get("/v1/totals", { since: midnight });
   }
 }

@@ -4,7 +4,7 @@ import { get, post } from "./api";
 import { status } from "./live";
 import { ask, confirm } from "./parts/dialog";
 import { toast, toastError } from "./parts/toast";
-import type { Policies, Status } from "./types";
+import type { Policies } from "./types";
 
 /// Read once, by the first page that shows them.
 export const policies = signal<Policies | null>(null);
@@ -12,7 +12,7 @@ export const policies = signal<Policies | null>(null);
 export async function readPolicies() {
   if (policies.value === null) {
     try {
-      policies.value = await get<Policies>("/v1/policies");
+      policies.value = await get("/v1/policies");
     } catch (error) {
       toastError(error);
     }
@@ -30,7 +30,7 @@ export function wrongWatts(text: string): string {
 }
 
 async function send(change: { policy?: string; placement?: string }) {
-  status.value = await post<Status>("/v1/daemon/policy", change);
+  status.value = await post("/v1/daemon/policy", change);
   toast(change.policy ? `Jobs now start by ${change.policy}.` : `Devices are now chosen by ${change.placement}.`);
 }
 

@@ -2,7 +2,7 @@
 import { get } from "./api";
 import { listen } from "./live";
 import { toastError } from "./parts/toast";
-import type { Job } from "./types";
+import type { Job, JobPage } from "./types";
 
 /// Milliseconds between renderings: events may come by the hundred, and a large sweep is sorted anew.
 function pauseFor(jobs: number): number {
@@ -37,7 +37,7 @@ export function followSweep(name: string, tell: (jobs: SweepJobs) => void): () =
     try {
       for (let next: number | undefined = after; next !== undefined; ) {
         const query = { select: `sweep=${name}`, all: true, limit: 1000, after: next };
-        const page: { jobs: Job[]; next?: number } = await get("/v1/jobs", query, mine.signal);
+        const page: JobPage = await get("/v1/jobs", query, mine.signal);
         for (const job of page.jobs.filter((each) => !told.has(each.id))) {
           jobs.set(job.id, job);
         }

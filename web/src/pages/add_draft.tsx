@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { post } from "../api";
 import { bytes, count, several } from "../format";
 import { Empty } from "../parts/basics";
-import type { CheckedJob, CheckedText, Problem } from "../types";
+import type { CheckedJob, CheckedText, Problem, Text } from "../types";
 
 const kTypingPause = 200; // milliseconds
 
@@ -13,9 +13,9 @@ export interface Checked {
   failure: string;
 }
 
-/// `body` as /v1/texts/check takes it; null: there is nothing to check yet. The last answer stays
+/// `body` null: there is nothing to check yet. The last answer stays
 /// until the next one is there, so that nothing flickers.
-export function useDraft(body: object | null): Checked {
+export function useDraft(body: Text | null): Checked {
   const content = body ? JSON.stringify(body) : "";
   const [answer, setAnswer] = useState<{ content: string; draft: CheckedText | null; failure: string } | null>(null);
   useEffect(() => {
@@ -25,7 +25,7 @@ export function useDraft(body: object | null): Checked {
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const draft = await post<CheckedText>("/v1/texts/check", undefined, JSON.parse(content), abort.signal);
+        const draft = await post("/v1/texts/check", undefined, JSON.parse(content), abort.signal);
         setAnswer({ content, draft, failure: "" });
       } catch (error) {
         if (!abort.signal.aborted) {

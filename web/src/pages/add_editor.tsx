@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { several } from "../format";
 import { Editor, goTo } from "../parts/editor";
+import type { Text } from "../types";
 import { canQueue, DraftTable, Problems, useDraft, wrongLines } from "./add_draft";
 import { Needs, readNeeds, type NeedName, type NeedTexts } from "./add_needs";
 import { Submit } from "./add_submit";
@@ -26,7 +27,7 @@ interface TextFormProps {
 export function TextForm({ format, label, text, setText, needs, setNeeds, names, example, nothing, above, help, section }: TextFormProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const { wish, errors } = readNeeds(needs);
-  const body = { format, text, environment_from: "daemon", defaults: wish };
+  const body: Text = { format, text, environment_from: "daemon", defaults: wish };
   const checked = useDraft(text.trim() === "" || Object.keys(errors).length > 0 ? null : body);
   const problems = checked.draft?.problems ?? [];
   const ready = canQueue(checked);

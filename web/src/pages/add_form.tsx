@@ -5,8 +5,8 @@ import { get } from "../api";
 import { Field } from "../parts/fields";
 import { toastError } from "../parts/toast";
 import { link, route, setQuery } from "../router";
-import type { FullJob } from "../types";
-import { Needs, needsOf, otherNeedsOf, readNeeds, type NeedName, type NeedTexts, type Wish } from "./add_needs";
+import type { Description, Submission } from "../types";
+import { Needs, needsOf, otherNeedsOf, readNeeds, type NeedName, type NeedTexts } from "./add_needs";
 import { Submit } from "./add_submit";
 
 interface FormTexts {
@@ -14,7 +14,7 @@ interface FormTexts {
   needs: NeedTexts;
   held: boolean;
   clone: number; // whose environment it takes; 0: the daemon's own
-  kept: Wish; // of that job, as it is
+  kept: Description; // of that job, as it is
   more: boolean;
 }
 
@@ -30,7 +30,7 @@ function change(changes: Partial<FormTexts>) {
 
 async function fillFrom(id: number) {
   try {
-    const job = await get<FullJob>(`/v1/jobs/${id}`);
+    const job = await get(`/v1/jobs/${id}`);
     const needs = needsOf(job);
     const hasMore = more.some((name) => needs[name]);
     form.value = { command: job.command, needs, held: false, clone: id, kept: otherNeedsOf(job), more: hasMore };
@@ -52,7 +52,11 @@ export function AddForm() {
   const setNeeds = (needs: NeedTexts) => change({ needs: { ...texts.needs, ...needs } });
   const { environment, ...asked } = wish;
   const job = { ...texts.kept, ...asked, command: texts.command, held: texts.held || undefined };
-  const body = { environment_from: texts.clone > 0 ? texts.clone : "daemon", defaults: { environment }, jobs: [job] };
+  const body: Submission = {
+    environment_from: texts.clone > 0 ? texts.clone : "daemon",
+    defaults: { environment },
+    jobs: [job],
+  };
   const wrong = Object.keys(errors).length > 0;
   const moreWrong = more.some((name) => errors[name]);
 

@@ -1,20 +1,20 @@
 // What a job can be asked for in the forms: the inputs, and what they mean to the daemon.
 import { parseDuration, parseSize, parseWhole, writeDuration, writeSize } from "../parse";
 import { Choice, Field } from "../parts/fields";
-import type { FullJob } from "../types";
+import type { Description, FullJob } from "../types";
 
-export type Wish = Record<string, unknown>;
-
-interface Need {
+interface NeedOf<Field extends keyof Description> {
   label: string;
-  field: string; // of the daemon's
+  field: Field; // of the daemon's
   placeholder?: string;
   hint?: string;
   lines?: number;
   wide?: boolean;
-  read: (text: string) => unknown;
+  read: (text: string) => Description[Field];
   write: (job: FullJob) => string;
 }
+
+type Need = { [Field in keyof Description]-?: NeedOf<Field> }[keyof Description];
 
 const asIs = (text: string) => text.trim();
 const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
@@ -152,12 +152,12 @@ export type NeedName = keyof typeof needs;
 export type NeedTexts = Partial<Record<NeedName, string>> & { claim?: FullJob["claim"]; memory?: string };
 
 export interface ReadNeeds {
-  wish: Wish;
+  wish: Description;
   errors: Partial<Record<NeedName | "memory", string>>;
 }
 
 export function readNeeds(texts: NeedTexts): ReadNeeds {
-  const wish: Wish = {};
+  const wish: Description = {};
   const errors: ReadNeeds["errors"] = {};
   const attempt = (name: NeedName | "memory", put: () => void) => {
     try {
@@ -169,7 +169,7 @@ export function readNeeds(texts: NeedTexts): ReadNeeds {
   for (const [name, need] of Object.entries(needs) as [NeedName, Need][]) {
     const text = texts[name] ?? "";
     if (text.trim() !== "") {
-      attempt(name, () => (wish[need.field] = need.read(text)));
+      attempt(name, () => Object.assign(wish, { [need.field]: need.read(text) }));
     }
   }
   if (texts.claim === "off") {
@@ -194,9 +194,9 @@ export function needsOf(job: FullJob): NeedTexts {
 const others = [
   "error", "share", "mps", "thread_percentage", "profile_s", "model", "only", "exclude", "prefer", "backoff_s", "retry_on",
   "warning_signal", "warning_before_s", "requeue_when_lost",
-] as const satisfies (keyof FullJob)[];
+] as const satisfies (keyof Description)[];
 
-export function otherNeedsOf(job: FullJob): Wish {
+export function otherNeedsOf(job: FullJob): Description {
   return Object.fromEntries(others.filter((name) => job[name] !== undefined).map((name) => [name, job[name]]));
 }
 

@@ -3,15 +3,15 @@ import { useRef, useState } from "preact/hooks";
 import { ApiError, post } from "../api";
 import { toast } from "../parts/toast";
 import { link } from "../router";
-import type { Submitted } from "../types";
+import type { Submission, Submitted, Text } from "../types";
 
-interface SubmitProps {
-  path: string;
-  body: object;
+type Content = { path: "/v1/jobs"; body: Submission } | { path: "/v1/texts/submit"; body: Text };
+
+type SubmitProps = Content & {
   label: string;
   disabled: boolean;
   done?: (jobs: Submitted) => void; // instead of telling about it here
-}
+};
 
 function madeUp(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -38,7 +38,7 @@ export function Submit({ path, body, label, disabled, done }: SubmitProps) {
     setBusy(true);
     setProblem("");
     try {
-      const jobs = await post<Submitted>(path, undefined, { ...body, token: token.current.text });
+      const jobs = await post(path, undefined, { ...body, token: token.current.text });
       setSent({ content, jobs });
       toast(words(jobs), false, { href: link(["jobs", jobs.first]), text: jobs.count === 1 ? "Show it" : "Show the first" });
       done?.(jobs);

@@ -5,6 +5,7 @@ import { several } from "../format";
 import { Choice, Field } from "../parts/fields";
 import { parseWhole } from "../parse";
 import { go, link } from "../router";
+import type { Description, Text } from "../types";
 import { canQueue, DraftTable, Problems, useDraft } from "./add_draft";
 import { Needs, readNeeds, type NeedTexts } from "./add_needs";
 import { Submit } from "./add_submit";
@@ -69,14 +70,14 @@ function asWords({ name, values }: Parameter): string {
 }
 
 interface Body {
-  body: object;
+  body: Text;
   complete: boolean;
   errors: { samples?: string; seed?: string };
 }
 
-function describe(texts: SweepTexts, wish: object): Body {
+function describe(texts: SweepTexts, wish: Description): Body {
   const errors: Body["errors"] = {};
-  const body: Record<string, unknown> = {
+  const body: Text = {
     format: "sweep",
     template: texts.template,
     parameters: texts.parameters.filter((one) => one.name && one.values.trim()).map(asWords),

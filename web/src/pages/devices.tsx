@@ -8,14 +8,14 @@ import { confirm } from "../parts/dialog";
 import { Field } from "../parts/fields";
 import { toast } from "../parts/toast";
 import { link } from "../router";
-import type { Device, DeviceList } from "../types";
+import type { Device } from "../types";
 import { Scheduler } from "./scheduler";
 
 type Verb = "add" | "remove" | "drain" | "undrain";
 
 /// The list that comes back is newer than the one of the last second.
 async function change(verb: Verb, names: string) {
-  devices.value = (await post<DeviceList>(`/v1/devices/${verb}`, { names })).devices;
+  devices.value = (await post(`/v1/devices/${verb}`, { names })).devices;
 }
 
 function goOn(device: Device): string {

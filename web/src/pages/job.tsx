@@ -11,7 +11,7 @@ import { Attempts, Command, Environment, Facts, History } from "../parts/job_det
 import { LogView } from "../parts/log_view";
 import { UsageCharts } from "../parts/usage_chart";
 import { link } from "../router";
-import { endedStates, type FullJob, type SeenJob } from "../types";
+import { endedStates, type SeenJob } from "../types";
 
 /// Those that undo each other have one place.
 function verbsFor(job: SeenJob): Verb[] {
@@ -27,7 +27,7 @@ function useJob(id: number) {
     const read = async () => {
       const before = told;
       try {
-        const found = await get<FullJob>(`/v1/jobs/${id}`);
+        const found = await get(`/v1/jobs/${id}`);
         problem.value = "";
         if (before === told) {
           job.value = found;

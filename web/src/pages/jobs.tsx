@@ -21,7 +21,7 @@ function useFacets() {
     let timer = 0;
     const read = async () => {
       timer = 0;
-      const found = await get<Facets>("/v1/facets").catch(() => null);
+      const found = await get("/v1/facets").catch(() => null);
       if (found) {
         facets.value = found;
         takeUsers(found);

@@ -24,7 +24,7 @@ async function setPaused(paused: boolean) {
   if (paused && !(await confirm("Pause the scheduler?", text, "Pause"))) {
     return;
   }
-  status.value = await post<Status>(`/v1/daemon/${paused ? "pause" : "resume"}`);
+  status.value = await post(`/v1/daemon/${paused ? "pause" : "resume"}`);
   toast(paused ? "The scheduler is paused." : "The scheduler starts jobs again.");
 }
 

@@ -7,7 +7,7 @@ import { Empty } from "../parts/basics";
 import { ended, StateBar } from "../parts/state_bar";
 import { toastError } from "../parts/toast";
 import { link } from "../router";
-import type { Facets, SweepFacet } from "../types";
+import type { SweepFacet } from "../types";
 
 const kPause = 500; // milliseconds between readings while jobs come and go
 
@@ -41,7 +41,7 @@ export function Sweeps() {
     const read = async () => {
       timer = 0;
       try {
-        setSweeps((await get<Facets>("/v1/facets", undefined, abort.signal)).sweeps);
+        setSweeps((await get("/v1/facets", undefined, abort.signal)).sweeps);
       } catch (error) {
         if (!abort.signal.aborted) {
           toastError(error);

@@ -8,7 +8,7 @@ import type { View } from "../parts/gantt";
 import { zoomed } from "../parts/gantt_moves";
 import { route, setQuery } from "../router";
 import { dark } from "../theme";
-import type { Facets, Span } from "../types";
+import type { Span } from "../types";
 import { TimelineChart } from "./timeline_chart";
 import { colourings, legendOf, type ColourBy } from "./timeline_colours";
 import { followSpans, type SpanStore } from "./timeline_spans";
@@ -81,7 +81,7 @@ export function TimelinePage() {
       });
     });
     store.current = followed;
-    get<Facets>("/v1/facets")
+    get("/v1/facets")
       .then((facets) => setUsers(new Map(facets.users.map((user) => [user.uid, user.name]))))
       .catch(() => undefined); // numbers do, too
     return () => {

@@ -3,7 +3,7 @@ import { get } from "../api";
 import { listen } from "../live";
 import type { View } from "../parts/gantt";
 import { toastError } from "../parts/toast";
-import { endedStates, type Job, type Span, type Timeline } from "../types";
+import { endedStates, type Job, type Span } from "../types";
 
 const kMostSpans = 5000;
 const kLeastPause = 1000; // milliseconds between readings while jobs come and go
@@ -61,7 +61,7 @@ export function followSpans(changed: () => void): SpanStore {
     const range = { from: wanted.from - length, to: wanted.to + length };
     try {
       const query = { from: range.from.toFixed(3), to: range.to.toFixed(3), limit: kMostSpans };
-      const answer = await get<Timeline>("/v1/timeline", query, abort.signal);
+      const answer = await get("/v1/timeline", query, abort.signal);
       store.spans = answer.spans;
       store.truncated = answer.truncated;
       store.ready = true;

@@ -38,7 +38,7 @@ async function compute(names: string[]) {
   problem.value = "";
   try {
     const body = { policies: names, queue: subject === "queue", gpus: gpus.trim() };
-    const { results } = await post<{ results: WhatIfResult[] }>("/v1/whatif", undefined, body, abort.signal);
+    const { results } = await post("/v1/whatif", undefined, body, abort.signal);
     answer.value = { subject, results };
   } catch (error) {
     if (!abort.signal.aborted) {

@@ -2,11 +2,9 @@
 import { useState } from "preact/hooks";
 import { post } from "../api";
 import { parseDuration, parseSize, parseWhole, writeDuration, writeSize } from "../parse";
-import type { Job } from "../types";
+import type { Edit, Job } from "../types";
 import { Dialog } from "./dialog";
 import { toast } from "./toast";
-
-type Change = Record<string, unknown>;
 
 interface EditField {
   key: string;
@@ -16,7 +14,7 @@ interface EditField {
   lines?: number;
   value: (job: Job) => string;
   /// What is to be sent. Throws when the text makes no sense.
-  change: (text: string) => Change;
+  change: (text: string) => Edit;
 }
 
 function listOf(text: string): string[] {
@@ -87,7 +85,7 @@ export function EditDialog({ job, close }: { job: Job; close: () => void }) {
   const [texts, setTexts] = useState(() => Object.fromEntries(fields.map((field) => [field.key, field.value(job)])));
   const [problem, setProblem] = useState("");
   const save = async () => {
-    const edit: Change = {};
+    const edit: Edit = {};
     for (const field of fields) {
       const text = texts[field.key]!;
       if (text !== field.value(job)) {

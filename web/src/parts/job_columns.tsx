@@ -33,7 +33,7 @@ export function userName(uid: number): string {
   const known = userNames.value.get(uid) || own;
   if (!known && !namesAsked) {
     namesAsked = true;
-    void get<Facets>("/v1/facets").then(takeUsers, () => undefined);
+    void get("/v1/facets").then(takeUsers, () => undefined);
   }
   return known ?? `user ${uid}`;
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { get } from "../api";
 import { bytes } from "../format";
 import { devices } from "../live";
-import type { Device, Usage } from "../types";
+import type { Device } from "../types";
 import { Chart, type Line } from "./chart";
 
 const kMostPoints = 1500; // then the daemon is asked again: it thins out
@@ -45,7 +45,7 @@ export function UsageCharts({ id, attempt, running }: { id: number; attempt: num
   useEffect(() => {
     const abort = new AbortController();
     read.current = async () => {
-      const found = await get<Usage>(`/v1/jobs/${id}/usage`, { attempt }, abort.signal).catch(() => null);
+      const found = await get(`/v1/jobs/${id}/usage`, { attempt }, abort.signal).catch(() => null);
       // Of a short job the daemon may have kept less than the beats have told here.
       if (found && found.times.length >= Math.min(usage.value?.times.length ?? 0, 2)) {
         usage.value = found;
