@@ -36,13 +36,13 @@ async function act(page, verb, told) {
   }
 }
 
-/// 1 succeeded, 2 failed, 3 runs, 4 queued, 5–7 a held sweep
+/// 1 succeeded, 2 failed, 3 runs, 4 queued, 5–7 a held sweep. No command has a random path: commands are searched.
 async function several({ home }) {
   const gate = home.makeGate("gate");
   await home.submit("--name", "alpha", "--project", "vision", "--label", "kind=test", "--", "true");
   await home.submit("--name", "beta", "--project", "audio", "--", "sh -c 'exit 3'");
   await home.berth("wait", "1-2").catch(() => undefined);
-  await home.submit("--name", "gamma", "--project", "vision", "--gpus", "4", "--", `read x < ${gate.path}`);
+  await home.submit("--name", "gamma", "--project", "vision", "--gpus", "4", "--", "read x < gate");
   await home.submit("--name", "delta", "--label", "kind=train", "-p", "5", "--", "true");
   await home.berth("sweep", "echo {lr}", "-p", "lr", "1", "2", "3", "--submit", "--name", "rates", "--hold");
   await home.until(3, (job) => job.state === "running");

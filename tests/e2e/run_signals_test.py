@@ -1,5 +1,6 @@
 """berth run and signals: one lets running jobs finish, two ask them to end, three end them."""
 
+import contextlib
 import os
 import signal
 import unittest
@@ -129,12 +130,15 @@ class Signals(RunCase):
 
     def test_before_any_job(self):
         process = self.launch(gpus="0")
-        blocked = 1 << (signal.SIGINT - 1)
+        interrupt = 1 << (signal.SIGINT - 1)
 
         def waits_for_signals():
-            with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
-                mask = next(line for line in file if line.startswith("SigBlk"))
-            return int(mask.split()[1], 16) & blocked
+            """Signals are blocked for moments of the start, too; only the loop reads them."""
+            masks = []
+            for entry in os.scandir(f"/proc/{process.pid}/fdinfo"):
+                with contextlib.suppress(FileNotFoundError), open(entry.path, encoding="utf-8") as file:
+                    masks += [line.split()[1] for line in file if line.startswith("sigmask")]
+            return any(int(mask, 16) & interrupt for mask in masks)
 
         self.eventually(waits_for_signals)
         process.send_signal(signal.SIGINT)
