@@ -12,8 +12,8 @@
 //   2. It lists the device's files. In the order of their names it locks its own file, shared, and
 //      every other one, exclusively; without waiting. If one cannot be locked, the owner has lost:
 //      it removes its file and waits for that one.
-//   3. It lists the files again. If one that was not there before says that its owner holds the
-//      device (mode 0444) and is locked, the owner has lost.
+//   3. It lists the files again. If one that was not there before, or not shown, says that its
+//      owner holds the device (mode 0444) and is locked, the owner has lost.
 //   4. It marks its file as holding (mode 0444), and only then unlocks those of the others.
 // No two hold a device. Let P have shown its file before Q did. Q's list has P's file, so Q had it
 // locked exclusively when Q marked its own. P therefore locked its file, in step 2, after that; and

@@ -121,27 +121,31 @@ Result<void> LockAttempt::lock_all() {
   if (!names) {
     return Failure(names.error());
   }
-  names_ = std::move(*names);
-  if (names_.size() > kMostFiles) {
+  if (names->size() > kMostFiles) {
     struct stat info {};
-    (void)::fstatat(question_.folder.get(), names_.front().c_str(), &info, AT_SYMLINK_NOFOLLOW);
+    (void)::fstatat(question_.folder.get(), names->front().c_str(), &info, AT_SYMLINK_NOFOLLOW);
     return fail(ErrorCode::Io,
                 fmt::format("there are {} files for this device in {}, the first of them {}'s: "
                             "remove those of berths that are gone",
-                            names_.size(), question_.root, user_name(info.st_uid)));
+                            names->size(), question_.root, user_name(info.st_uid)));
   }
-  for (const std::string& name : names_) {
+  for (std::string& name : *names) {
     pause();
     if (name == name_) {
       lock_own();
     } else if (!question_.passes(name)) {
-      if (const Result<void> locked = lock_other(name); !locked) {
-        return locked;
+      const Result<bool> shown = lock_other(name);
+      if (!shown) {
+        return Failure(shown.error());
+      }
+      if (!*shown) {
+        continue;
       }
     }
     if (lost()) {
       return {};
     }
+    names_.push_back(std::move(name));
   }
   rivals_ = !own_locked_;  // one of them has removed our file
   return {};
@@ -158,20 +162,21 @@ void LockAttempt::lock_own() {
   rivals_ = !own_locked_;
 }
 
-Result<void> LockAttempt::lock_other(const std::string& name) {
+/// False when the file is gone, or not shown yet: look_again() looks at it once more.
+Result<bool> LockAttempt::lock_other(const std::string& name) {
   Result<std::optional<LockClaim>> opened = open_lock_claim(question_.folder.get(), name);
   if (!opened) {
     return Failure(opened.error());
   }
   if (!*opened) {
-    return {};
+    return false;
   }
   LockClaim& claim = **opened;
   pause();
   const int error = try_lock(claim.file.get(), LOCK_EX);
   if (error == EWOULDBLOCK) {
     lose_to(claim, name);
-    return {};
+    return true;
   }
   // Looked at anew, now that nobody can lock it: its owner may have marked it, and died.
   if (error != 0 || ::fstat(claim.file.get(), &claim.info) != 0) {
@@ -191,7 +196,7 @@ Result<void> LockAttempt::lock_other(const std::string& name) {
   if (!full && removable) {
     removable_.push_back(name);
   }
-  return {};
+  return true;
 }
 
 /// Who was not there before may have had our file locked, and may hold the device by now.

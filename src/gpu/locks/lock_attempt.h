@@ -57,7 +57,7 @@ class LockAttempt {
   Result<void> show(const std::string& line);
   Result<void> lock_all();
   void lock_own();
-  Result<void> lock_other(const std::string& name);
+  Result<bool> lock_other(const std::string& name);
   Result<void> look_again();
   Result<void> mark();
   void lose_to(LockClaim& claim, const std::string& name);
@@ -67,7 +67,7 @@ class LockAttempt {
   Fd own_;
   bool joined_ = false;  // it is one from before, and locked
   bool own_locked_ = false;
-  std::vector<std::string> names_;      // of all files when they were locked
+  std::vector<std::string> names_;      // of all files that were shown when they were locked
   std::vector<Fd> locked_;              // those of others
   std::vector<std::string> removable_;  // some of those
   std::optional<LockHolder> winner_;
