@@ -19,11 +19,12 @@ ALLOWED = {
     "api": ["core/description.h", "core/device.h", "core/job.h", "core/needs.h", "base"],
     "web": [],
     "sim": ["policy", "core", "base"],
-    "run": ["policy", "memory", "gpu", "exec", "spec", "core", "base"],
+    "drive": ["policy", "memory", "gpu", "core", "base"],
+    "run": ["drive", "gpu", "exec", "spec", "core", "base"],
     "batch": ["run", "memory", "spec", "core", "base"],
     "texts": ["api", "batch/task.h", "spec", "core", "base"],
-    "daemon": ["texts", "batch/task.h", "spec", "store", "api", "web", "policy",
-               "memory", "gpu", "exec", "core", "base"],
+    "daemon": ["texts", "batch/task.h", "spec", "store", "api", "web", "drive", "policy",
+               "gpu", "exec", "core", "base"],
     "cli": ["sim", "daemon", "texts", "api", "batch", "run", "policy", "gpu", "exec", "spec", "core", "base"],
 }
 # Headers that take seconds to compile stay where they are needed.

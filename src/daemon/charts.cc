@@ -20,8 +20,9 @@ std::string as_list(const std::vector<std::optional<double>>& values, int decima
 
 HttpResponse Daemon::device_history(const HttpRequest&) {
   std::vector<std::string> devices;
-  for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
-    if (device_states_[i].removed && scheduler_->devices()[DeviceId{i}].leases.empty()) {
+  for (std::uint32_t i = 0; i < driver_->devices().states().size(); ++i) {
+    if (driver_->devices().states()[i].removed &&
+        scheduler().devices()[DeviceId{i}].leases.empty()) {
       continue;  // as in the list of devices
     }
     const auto values = [&](DeviceHistory::Quantity quantity, int decimals) {

@@ -155,13 +155,7 @@ void Daemon::finish_batch(Batch& batch) {
 Result<void> Daemon::act(Batch& batch, const JobRecord& job) {
   const Time at = now();
   const std::string& verb = batch.verb;
-  const auto apply = [&](const auto& input) -> Result<void> {
-    Result<void> done = scheduler_->apply(input, at);
-    if (done) {
-      journal(input, at);
-    }
-    return done;
-  };
+  const auto apply = [&](const auto& input) { return driver_->scheduler().tell(input, at); };
   if (verb == "rerun") {
     return rerun(job, at);
   }
@@ -214,7 +208,7 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
   spec.begin = {};
   spec.held = false;
   spec.owner = owners_.of(job.description.project, job.description.user);
-  if (Result<void> checked = scheduler_->check_submission(spec); !checked) {
+  if (Result<void> checked = scheduler().check_submission(spec); !checked) {
     return checked;
   }
   const uid_t user = job.description.user;
@@ -223,10 +217,10 @@ Result<void> Daemon::rerun(const JobRecord& job, Time at) {
     return fits;
   }
   fair_use_.joined(job.id, 1, user, bytes);
-  scheduler_->apply(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
-  journal(Restored{job.id, 1, false, {}, job.attempt, std::nullopt}, at);
+  driver_->scheduler().tell(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
   check(store_->set_waiting(job.id, false, {}));
-  await_claim(job.id, 1, recipe_of(job.description.project, job.description.command));
+  driver_->memory().jobs_wait(job.id, 1,
+                              recipe_of(job.description.project, job.description.command));
   return {};
 }
 
@@ -248,15 +242,15 @@ Result<void> Daemon::edit(const JobRecord& job, const std::string& changes, uid_
       !checked) {
     return checked;
   }
-  if (Result<void> settled = settle_mps(edited.spec.needs, job.description.user); !settled) {
+  if (Result<void> settled = driver_->mps().settle(edited.spec.needs, job.description.user);
+      !settled) {
     return settled;
   }
-  if (Result<void> done = scheduler_->apply(Edit{job.id, edited.spec}, at); !done) {
+  if (Result<void> done = driver_->scheduler().tell(Edit{job.id, edited.spec}, before, at); !done) {
     return done;
   }
-  journal(Edited{job.id, before, edited.spec}, at);
   check(store_->amend(job.id, edited.spec, edited.name, edited.command));
-  await_claim(job.id, 1, recipe_of(edited.project, edited.command));
+  driver_->memory().jobs_wait(job.id, 1, recipe_of(edited.project, edited.command));
   return {};
 }
 

@@ -18,9 +18,7 @@
 #include "api/messages.h"
 #include "base/fd.h"
 #include "base/paths.h"
-#include "core/learner.h"
 #include "core/owners.h"
-#include "core/scheduler.h"
 #include "daemon/daemon_log.h"
 #include "daemon/device_history.h"
 #include "daemon/events.h"
@@ -40,13 +38,10 @@
 #include "daemon/watchdog.h"
 #include "daemon/whatif.h"
 #include "daemon/worker.h"
+#include "drive/driver.h"
 #include "exec/shim_runner.h"
 #include "gpu/device_group.h"
 #include "gpu/locks/device_locks.h"
-#include "gpu/mps/mps.h"
-#include "gpu/telemetry/telemetry.h"
-#include "memory/memory_watch.h"
-#include "memory/peak_file.h"
 #include "store/store.h"
 
 namespace berth {
@@ -54,7 +49,7 @@ namespace berth {
 /// The user's home folder, or / where nobody knows it.
 std::string home_of(uid_t user);
 
-class Daemon {
+class Daemon : private Host {
  public:
   /// Takes the lock, opens everything and takes up the jobs of the daemon before.
   static Result<std::unique_ptr<Daemon>> make(const DaemonOptions& options);
@@ -65,32 +60,15 @@ class Daemon {
  private:
   using Reply = std::unique_ptr<Responder>;
 
-  /// What is known of an attempt while it has devices.
-  struct Active {
-    Recipe recipe;
+  /// What only this host knows of an attempt that has devices; the driver knows the rest.
+  struct Attempt {
     int warning_signal = 0;
-    pid_t pid = 0;
-    std::string cgroup;  // as /proc/PID/cgroup names it; empty: none
-    int gpus = 0;
-    std::vector<DeviceId> devices;
-    uid_t user = 0;
     std::string stdout_path;
     std::string stderr_path;
-    std::optional<double> energy;
+    std::optional<ShimLaunch> launch;  // until it is handed to the runner
     Time ended = kNever;               // as its shim says
     std::optional<std::string> words;  // the end of its output, once somebody needs to know
     bool awaits_words = false;         // its end is settled when they have come
-    std::string message;               // about its end
-    std::string warning;               // about how it runs
-  };
-
-  /// What is known of a device beyond the scheduler's table.
-  struct DeviceState {
-    bool drained = false;  // the user's wish
-    bool removed = false;  // likewise
-    bool lost = false;     // the driver's word
-    std::optional<DeviceSample> sample;
-    DeviceUse use;
   };
 
   /// A job that was told to stop or to go on. Listeners hear of it when its processes have.
@@ -120,12 +98,12 @@ class Daemon {
   Result<void> set_clock();
   void shift_starts(const std::vector<JobId>& running);
   static std::string boot_id_path();
+  Result<void> open_driver(const DaemonOptions& options);
   Result<void> restore();
-  Result<void> start_again(const StartJob& start);
+  Result<void> start_again(const StartJob& start, Time at);
   Result<void> learn_from_past();
 
   // Turns (daemon.cc).
-  Time now() const;
   static Duration wall_clock();
   Time from_wall(std::int64_t nanoseconds) const;
   void turn();
@@ -134,20 +112,31 @@ class Daemon {
   void watch_signals();
   void set_alarm();
   void journal(const JournalInput& input, Time at);
-  void record(const StartJob& action, Time at);
-  void record(const StopJob& action, Time at);
-  void record(const WarnJob& action, Time at);
-  void record(const JobRequeued& action, Time at);
-  void record(const JobEnded& action, Time at);
-  static void record(const PreemptJob&, Time) {}  // no policy that preempts is let in
-  Ending ending_of(const Ended& ended, JobId job) const;
-  ShimLaunch launch_for(const StartJob& action, const JobRecord& job,
+  const Scheduler& scheduler() const { return driver_->view(); }
+
+  // What the driver wants (host.cc).
+  Time now() const override;
+  void watch(int fd, std::string_view what, std::function<void()> readable) override;
+  void unwatch(int fd) override { loop_.unwatch(fd); }
+  AttemptFacts begin(const StartJob& start, Time at) override;
+  void launch(const StartJob& start, Time at) override;
+  void stop(const StopJob& stop) override;
+  void warn(JobId job) override;
+  void ended(const Job& job, const Ended& ended, const DrivenAttempt* attempt, Time at) override;
+  void requeued(const JobRequeued& requeued, const DrivenAttempt& attempt, Time at) override;
+  void attempt_changed(JobId job) override { events_->job_changed(job); }
+  void device_changed(DeviceId device, DeviceHealth before) override;
+  void reading_taken(const Telemetry::Reading& reading, Time at) override;
+  void blocked(const DeviceLocks::Obstacle& obstacle) override;
+  void inform(const std::string& text) override { log_.write("{}", text); }
+  Ending ending_of(const Ended& ended, JobId job, const DrivenAttempt* attempt) const;
+  ShimLaunch launch_for(const StartJob& start, const JobRecord& job,
                         const StoredAttempt& attempt) const;
-  void launch(const ShimLaunch& launch);
+  void start_shim(JobId job);
   void take_shim_events();
   void take_start(const AttemptStart& start, Time at);
   void take_end(const AttemptEnd& end, Time at);
-  void settle_end(const Job& job, const AttemptEnd& end, Time at);
+  void end_unstarted(JobId job, std::uint16_t attempt, AttemptOver over);
   void after_commit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
   void check(const Result<void>& stored);
 
@@ -158,46 +147,21 @@ class Daemon {
   void make_good(const StateFiles::Gone& gone);
   bool await_room(const ShimLaunch& launch);
   void settle_room(Time at);
-  void drop_awaiting_room(JobId job);
 
-  // Memory (memory.cc).
-  void open_peaks();
-  void await_claim(JobId first, std::uint32_t count, const Recipe& recipe);
-  bool needs_words(const Job& job, const AttemptEnd& end, const Active& active) const;
+  // What attempts have printed last (output_end.cc).
   void read_words(const AttemptEnd& end, std::string words, std::size_t file);
-  bool await_words(const Job& job, const AttemptEnd& end);
-  bool complains_of_memory(const Job& job, const AttemptEnd& end, const Active& active) const;
-  std::optional<MemoryEnd> judge_memory(const Job& job, const AttemptEnd& end, Active& active);
-  void settle_complaints(Time at);
-  void learn_peak(const AttemptEnd& end, const Active& active);
-  void pass_on_claims(Time at);
+  bool await_words(const AttemptEnd& end);
 
   // Devices (devices.cc).
   Result<void> add_devices(const std::string& gpus);
-  void start_telemetry();
-  void take_reading();
-  void apply_health(DeviceId device, Time at);
   Result<void> save_devices();
   Result<void> open_locks();
-  void hold(DeviceId device);
-  bool take_locks(const StartJob& action, Time at);
-  void release_locks();
-  void take_freed();
   std::string explain_waiting(const Job& job, Explanation why) const;
   std::vector<std::string> device_names(bool DeviceState::*flag) const;
   HttpResponse list_devices(const HttpRequest& request);
   void change_devices(Asked asked);
   HttpResponse changed_devices(const HttpRequest& request, std::string_view verb);
   std::string devices_json() const;
-
-  // Jobs through MPS (mps.cc).
-  Result<void> settle_mps(Needs& needs, uid_t user) const;
-  bool await_mps(const ShimLaunch& launch);
-  void take_up_mps(JobId running);
-  void take_mps_events();
-  void drop_awaiting_mps(JobId job);
-  void end_unstarted(JobId job, std::uint16_t attempt, const JobExited& exited,
-                     std::string message);
 
   // Requests (routes.cc, requests.cc, metrics.cc).
   static const std::vector<Route>& routes();
@@ -210,7 +174,7 @@ class Daemon {
   HttpResponse pause(const HttpRequest& request);
   HttpResponse resume(const HttpRequest& request);
   HttpResponse set_paused(const HttpRequest& request, bool paused);
-  HttpResponse stop(const HttpRequest& request);
+  HttpResponse stop_daemon(const HttpRequest& request);
   HttpResponse metrics(const HttpRequest& request);
   void listen(Asked asked);
   bool may_change(const Peer& peer, uid_t owner) const;
@@ -231,7 +195,7 @@ class Daemon {
   std::string status_for(const Peer& peer) const;
 
   // The policy (policy.cc).
-  Result<std::unique_ptr<Policy>> choose_policy(const DaemonOptions& options, Placement& placement);
+  Result<void> choose_policy(const DaemonOptions& options, Placement& placement);
   void keep_policy(Placement placement);
   HttpResponse set_policy(const HttpRequest& request);
   HttpResponse list_policies(const HttpRequest& request);
@@ -362,42 +326,32 @@ class Daemon {
   std::unique_ptr<Store> store_;
   std::unique_ptr<ShimRunner> runner_;
   DeviceGroup devices_;
-  std::vector<DeviceState> device_states_;
   std::unique_ptr<DeviceLocks> locks_;
-  std::unique_ptr<Mps> mps_;
-  std::map<JobId, ShimLaunch> awaiting_mps_;   // start when their control daemon can be reached
-  std::map<JobId, ShimLaunch> awaiting_room_;  // start when their disk is no longer full
-  Time room_due_ = kNever;                     // when to look for it
-  std::vector<std::string> added_devices_;     // `--gpus` texts, beyond those of the start
-  std::unique_ptr<Telemetry> telemetry_;
-  Time last_reading_{};
-  std::string policy_;  // its name, with its settings: "energy:1500"
+  std::set<JobId> awaiting_room_;           // start when their disk is no longer full
+  Time room_due_ = kNever;                  // when to look for it
+  std::vector<std::string> added_devices_;  // `--gpus` texts, beyond those of the start
+  std::string policy_;                      // its name, with its settings: "energy:1500"
   Owners owners_;
-  std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<EventHub> events_;
   LogFolder log_folder_;
   UserFiles user_files_{[this](const std::string& text) { log_.write(text); }};
   LogReader logs_{user_files_};
   History history_;
-  Learner learner_;
-  MemoryWatch memory_;
-  std::vector<AttemptEnd> complaints_;  // ran out of memory: a reading will tell why
-  std::unique_ptr<PeakFile> peaks_;
   std::unique_ptr<HttpServer> server_;
   Whatif whatif_{loop_};
   Fd signals_;
-  std::vector<ShimLaunch> launches_;             // of this turn, for when it is on disk
+  std::vector<JobId> launches_;                  // of this turn, for when it is on disk
   std::vector<std::function<void()>> effects_;   // likewise
   std::deque<std::function<void()>> next_turn_;  // what is left to do, after others had theirs
   /// What nobody waits for is put on disk with the next thing that somebody waits for, or after
   /// this.
   static constexpr Duration kCommitDelay = std::chrono::milliseconds(100);
-  Time commit_due_ = kNever;                        // what is not on disk yet must be by then
+  Time commit_due_ = kNever;                       // what is not on disk yet must be by then
   std::deque<std::function<void()>> when_stored_;  // what waits for the disk to have room
   std::vector<std::shared_ptr<Intake>> intakes_;
   Waiters waiters_;
   std::map<JobId, Pausing> pausing_;
-  std::map<JobId, Active> active_;
+  std::map<JobId, Attempt> attempts_;
   ForecastBook forecast_;
   std::array<std::uint64_t, kPhases> ended_{};  // since the start, by how they ended
   std::uint64_t started_ = 0;
@@ -415,9 +369,8 @@ class Daemon {
   UsageBook usage_;
   bool commit_failed_ = false;
   std::string commit_problem_;  // in words
-  bool told_ = true;            // something since the last step
-  bool refused_ = false;        // a start of this step, because another berth has the device
-  Worker worker_;               // last: what it runs uses the loop
+  std::unique_ptr<Driver> driver_;
+  Worker worker_;  // last: what it runs uses the loop
 };
 
 }  // namespace berth

@@ -6,12 +6,9 @@
 
 #include "daemon/daemon.h"
 #include "daemon/replies.h"
-#include "gpu/expected_power.h"
 
 namespace berth {
 namespace {
-
-constexpr Duration kSampleInterval = std::chrono::seconds(1);
 
 std::string_view health_name(DeviceHealth health) {
   switch (health) {
@@ -41,114 +38,47 @@ std::vector<std::string> split_names(std::string_view text) {
 
 }  // namespace
 
+/// `gpus`, as `--gpus` names them.
 Result<void> Daemon::add_devices(const std::string& gpus) {
   Result<std::unique_ptr<Devices>> opened = open_devices(gpus);
   if (!opened) {
     return Failure(opened.error());
   }
-  // Nobody may sample while the group grows.
-  const bool sampled = telemetry_ != nullptr;
-  if (sampled) {
-    loop_.unwatch(telemetry_->event_fd());
-    telemetry_.reset();
+  if (driver_ == nullptr) {
+    devices_.add(std::move(*opened));
+    return {};
   }
-  const std::map<std::string, DevicePower> power = expected_power(**opened);
+  LiveDevices& live = driver_->devices();
+  const bool read = live.has_readings();
+  live.stop_readings();
   devices_.add(std::move(*opened));
-  for (std::size_t i = device_states_.size(); i < devices_.list().size(); ++i) {
-    DeviceSpec spec = devices_.list()[i].spec;
-    spec.power = power.at(spec.name);
-    scheduler_->add_device(spec);
-    journal(DeviceAdded{spec}, now());
-    device_states_.emplace_back();
+  driver_->add_devices();
+  if (read) {
+    live.start_readings();
   }
-  if (sampled) {
-    start_telemetry();
-  }
-  return open_locks();
+  return {};
 }
 
-void Daemon::start_telemetry() {
-  telemetry_ = std::make_unique<Telemetry>(devices_, paths_.state, kSampleInterval);
-  for (const auto& [id, active] : active_) {
-    if (active.pid > 0 && active.gpus > 0) {
-      telemetry_->job_started({id, active.pid, active.user, active.cgroup});
-    }
-  }
-  take_reading();  // which devices are lost or taken must be known before the first job starts
-  loop_.watch(telemetry_->event_fd(), [this] {
-    const Watchdog::Mark mark = watchdog_.mark("readings of devices");
-    take_reading();
-  });
-}
-
-void Daemon::take_reading() {
-  const std::optional<Telemetry::Reading> reading = telemetry_->take();
-  if (!reading) {
-    return;
-  }
-  const Time at = now();
-  const double length = last_reading_ == Time{} ? 0 : std::min(2.0, to_seconds(at - last_reading_));
-  last_reading_ = at;
-  device_history_.add(at, reading->samples);
-  for (std::uint32_t i = 0; i < reading->samples.size(); ++i) {
-    const DeviceId device{i};
-    DeviceState& state = device_states_[i];
-    state.sample = reading->samples[i];
-    state.use = reading->use[i];
-    if (state.lost != state.sample->lost) {
-      state.lost = state.sample->lost;
-      apply_health(device, at);
-    }
-    if (scheduler_->devices()[device].foreign != state.use.foreign) {
-      journal(ForeignUse{device, state.use.foreign}, at);
-      scheduler_->apply(ForeignUse{device, state.use.foreign});
-    }
-    const std::vector<DeviceLease>& leases = scheduler_->devices()[device].leases;
-    for (const DeviceLease& lease : leases) {
-      Active& active = active_[lease.job];
-      if (const auto used = state.use.jobs.find(lease.job);
-          used != state.use.jobs.end() && used->second > Bytes{}) {
-        mps_->at_work(lease.job);
-      }
-      if (state.sample->power) {
-        // Who shares a device shares its bill.
-        active.energy = active.energy.value_or(0) +
-                        *state.sample->power * length / static_cast<double>(leases.size());
-      }
-    }
-  }
-  for (const JobUse& use : memory_.take(*reading, scheduler_->devices())) {
-    journal(use, at);
-    scheduler_->apply(use, at);
-  }
+void Daemon::reading_taken(const Telemetry::Reading& reading, Time at) {
+  device_history_.add(at, reading.samples);
   note_usage(at);
-  settle_complaints(at);
-  peaks_->read();
   if (events_->has_listeners()) {
     events_->tell_listeners("devices", devices_json());
   }
 }
 
-void Daemon::apply_health(DeviceId device, Time at) {
-  const DeviceState& state = device_states_[device.value];
-  const DeviceHealth health = state.removed   ? DeviceHealth::Removed
-                              : state.lost    ? DeviceHealth::Lost
-                              : state.drained ? DeviceHealth::Drained
-                                              : DeviceHealth::Ok;
-  if (scheduler_->devices()[device].health != health) {
-    journal(DeviceChanged{device, health}, at);
-    scheduler_->apply(DeviceChanged{device, health});
-    log_.write("device {} is {}", devices_.list()[device.value].spec.name, health_name(health));
-    events_->announce(
-        "device", fmt::format(R"({{"device":{},"health":"{}"}})",
-                              quote(devices_.list()[device.value].spec.name), health_name(health)));
-  }
+void Daemon::device_changed(DeviceId device, DeviceHealth) {
+  const DeviceSlot& slot = scheduler().devices()[device];
+  log_.write("device {} is {}", slot.spec.name, health_name(slot.health));
+  events_->announce("device", fmt::format(R"({{"device":{},"health":"{}"}})", quote(slot.spec.name),
+                                          health_name(slot.health)));
 }
 
 std::vector<std::string> Daemon::device_names(bool DeviceState::*flag) const {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < device_states_.size(); ++i) {
-    if (device_states_[i].*flag) {
+  const std::vector<DeviceState>& states = driver_->devices().states();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (states[i].*flag) {
       names.push_back(devices_.list()[i].spec.name);
     }
   }
@@ -180,10 +110,10 @@ HttpResponse Daemon::changed_devices(const HttpRequest& request, std::string_vie
   std::vector<std::uint32_t> known;
   for (const std::string& name : split_names(request.parameter("names").value_or(""))) {
     const std::size_t before = known.size();
-    for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
+    for (std::uint32_t i = 0; i < driver_->devices().states().size(); ++i) {
       const DeviceSpec& spec = devices_.list()[i].spec;
       if ((spec.name == name || spec.uuid == name) &&
-          (verb == "add" || !device_states_[i].removed)) {
+          (verb == "add" || !driver_->devices().states()[i].removed)) {
         known.push_back(i);
       }
     }
@@ -208,13 +138,11 @@ HttpResponse Daemon::changed_devices(const HttpRequest& request, std::string_vie
   }
   const Time at = now();
   for (const std::uint32_t i : known) {
-    DeviceState& state = device_states_[i];
     if (adds || verb == "remove") {
-      state.removed = !adds;
+      driver_->devices().set_removed(DeviceId{i}, !adds, at);
     } else {
-      state.drained = verb == "drain";
+      driver_->devices().set_drained(DeviceId{i}, verb == "drain", at);
     }
-    apply_health(DeviceId{i}, at);
   }
   check(save_devices());
   return list_devices(request);
@@ -222,10 +150,10 @@ HttpResponse Daemon::changed_devices(const HttpRequest& request, std::string_vie
 
 std::string Daemon::devices_json() const {
   std::string text;
-  for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
+  for (std::uint32_t i = 0; i < driver_->devices().states().size(); ++i) {
     const DeviceInfo& info = devices_.list()[i];
-    const DeviceSlot& slot = scheduler_->devices()[DeviceId{i}];
-    const DeviceState& state = device_states_[i];
+    const DeviceSlot& slot = scheduler().devices()[DeviceId{i}];
+    const DeviceState& state = driver_->devices().states()[i];
     if (state.removed && slot.leases.empty()) {
       continue;
     }

@@ -212,23 +212,21 @@ bool Daemon::queue_some(Intake& intake) {
   const JobSpec& spec = job.description.spec;
   const Time at = now();
   check(store_->show_staged(id, members, spec.held ? members : 0));
-  if (const Result<JobId> taken = scheduler_->apply(Submit{spec, id, members, true}, at); !taken) {
+  if (const Result<JobId> taken = driver_->scheduler().tell(Submit{spec, id, members, true}, at);
+      !taken) {
     check(Failure(taken.error()));  // its numbers were kept for it
   }
-  journal(Submitted{id, members}, at);
-  await_claim(id, members, recipe_of(job.description.project, job.description.command));
+  driver_->memory().jobs_wait(id, members,
+                              recipe_of(job.description.project, job.description.command));
   const bool never = std::any_of(spec.after.begin(), spec.after.end(), [&](const auto& after) {
-    if (scheduler_->find(after.job) != nullptr) {
+    if (scheduler().find(after.job) != nullptr) {
       return false;
     }
     const Result<JobPhase> other = store_->phase(after.job);
     return other && !is_live(*other) && !satisfied(after.when, outcome_of(*other));
   });
   for (std::uint32_t i = 0; never && i < members; ++i) {
-    const Cancel cancel{JobId{id.value + i}};
-    if (scheduler_->apply(cancel, at)) {
-      journal(cancel, at);
-    }
+    (void)driver_->scheduler().tell(Cancel{JobId{id.value + i}}, at).has_value();
   }
   intake.next_member(members);
   return true;

@@ -162,8 +162,10 @@ void Daemon::job_ids(Asked asked) {
         } else if (list->column == Column::Id) {
           list->runs.add(job.id);
         } else {
-          list->add(entry_of(job, list->column,
-                             job.phase == JobPhase::Running ? memory_.peak(job.id) : job.peak, at));
+          list->add(entry_of(
+              job, list->column,
+              job.phase == JobPhase::Running ? driver_->memory().watch().peak(job.id) : job.peak,
+              at));
         }
       },
       [this, list](const Result<void>& read) {

@@ -113,9 +113,9 @@ std::string reason_of(const Ending& ending) {
 void Daemon::settle_pauses(Time at) {
   std::erase_if(pausing_, [&](const auto& entry) {
     const auto& [id, pausing] = entry;
-    const auto active = active_.find(id);
-    const bool waits = active != active_.end() && at < pausing.until &&
-                       is_stopped(active->second.pid) != pausing.stopped;
+    const DrivenAttempt* attempt = driver_->attempt(id);
+    const bool waits =
+        attempt != nullptr && at < pausing.until && is_stopped(attempt->pid) != pausing.stopped;
     if (!waits) {
       events_->job_changed(id);
     }
@@ -129,8 +129,8 @@ JobReport Daemon::report(const JobRecord& record) {
   report.description = record.description;
   report.state = phase_name(record.phase);
   report.attempt = record.attempt;
-  if (const Job* job = scheduler_->find(record.id); job != nullptr) {
-    report.description.spec.needs = scheduler_->needs(*job);  // a claim may have changed since
+  if (const Job* job = scheduler().find(record.id); job != nullptr) {
+    report.description.spec.needs = scheduler().needs(*job);  // a claim may have changed since
   }
   report.submitted = seconds(record.submitted);
   report.started = seconds(record.started);
@@ -157,10 +157,10 @@ JobReport Daemon::report(const JobRecord& record) {
   }
   if (record.phase == JobPhase::Running) {
     report.paused = is_stopped(report.pid);
-    if (const auto active = active_.find(record.id); active != active_.end()) {
-      report.peak = memory_.peak(record.id);
-      report.energy = active->second.energy;
-      report.reason = active->second.warning;
+    if (const DrivenAttempt* attempt = driver_->attempt(record.id); attempt != nullptr) {
+      report.peak = driver_->memory().watch().peak(record.id);
+      report.energy = attempt->energy;
+      report.reason = attempt->warning;
       report.expected_end = seconds(expected_end(record.id));
     }
   }
@@ -264,14 +264,14 @@ bool Daemon::continue_list(JobList& list) {
 /// Of a running job: as it said, as jobs of its kind have taught, or when its time is over; kNever
 /// where nobody can tell.
 Time Daemon::expected_end(JobId id) const {
-  const Job* job = scheduler_->find(id);
+  const Job* job = scheduler().find(id);
   const auto* running = job == nullptr ? nullptr : std::get_if<Running>(&job->state);
-  const auto active = active_.find(id);
-  if (running == nullptr || active == active_.end()) {
+  const DrivenAttempt* attempt = driver_->attempt(id);
+  if (running == nullptr || attempt == nullptr) {
     return kNever;
   }
   const Duration expected =
-      job->expected != kForever ? job->expected : history_.expected(active->second.recipe.key);
+      job->expected != kForever ? job->expected : history_.expected(attempt->facts.recipe.key);
   return add_saturating(running->since, std::min(expected, job->limit));
 }
 
@@ -295,9 +295,9 @@ HttpResponse Daemon::shown(JobId id, const Peer& peer) {
   for (const StoredAttempt& attempt : *attempts) {
     full.attempts.push_back(report_of(attempt));
   }
-  if (const Job* job = scheduler_->find(id); job != nullptr && job->waiting()) {
+  if (const Job* job = scheduler().find(id); job != nullptr && job->waiting()) {
     full.expected_start = expected_start(id);
-    Explanation why = scheduler_->explain(id, now());
+    Explanation why = scheduler().explain(id, now());
     if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && full.expected_start > 0) {
       why.until = kNever;  // the same again, in other words
     }
@@ -315,7 +315,7 @@ void Daemon::refresh_forecast() {
   if (!policy) {
     return;
   }
-  forecast_.begin(scheduler_->forecast(std::move(*policy), history_.typical(), kForecastJobs, at),
+  forecast_.begin(scheduler().forecast(std::move(*policy), history_.typical(), kForecastJobs, at),
                   at, now());
   if (forecast_.play(kForecastInOneGo, [this] { return now(); })) {
     next_turn_.push_back([this] {
@@ -331,12 +331,12 @@ double Daemon::expected_start(JobId id) {
   if (const auto found = runs.find(id); found != runs.end()) {
     return seconds(std::max(found->second.start, now()));
   }
-  const Job* job = scheduler_->find(id);
-  if (job == nullptr || !scheduler_->queue().contains(*job) || runs.size() < kForecastJobs) {
+  const Job* job = scheduler().find(id);
+  if (job == nullptr || !scheduler().queue().contains(*job) || runs.size() < kForecastJobs) {
     return 0;
   }
   // Further back than was looked: at the pace of those in front.
-  const auto ahead = static_cast<double>(scheduler_->ahead_of(*job, kMostAhead));
+  const auto ahead = static_cast<double>(scheduler().ahead_of(*job, kMostAhead));
   return seconds(now()) + to_seconds(forecast_.last_start() - forecast_.at()) * ahead /
                               static_cast<double>(runs.size());
 }

@@ -62,7 +62,7 @@ HttpResponse Daemon::metrics(const HttpRequest&) {
     }
   }
   page.family("scheduler_paused", "gauge", "1 while nothing is started.");
-  page.sample(scheduler_->paused() ? 1 : 0);
+  page.sample(scheduler().paused() ? 1 : 0);
   page.family("event_listeners", "gauge", "Clients that listen to events.");
   page.sample(static_cast<double>(events_->listeners()));
   page.family("resident_memory_bytes", "gauge", "Memory of the daemon itself.");
@@ -90,8 +90,9 @@ HttpResponse Daemon::metrics(const HttpRequest&) {
 
   const auto per_device = [&](std::string_view name, std::string_view help, auto value) {
     page.family(name, "gauge", help);
-    for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
-      if (const std::optional<double> known = value(i); known && !device_states_[i].removed) {
+    for (std::uint32_t i = 0; i < driver_->devices().states().size(); ++i) {
+      if (const std::optional<double> known = value(i);
+          known && !driver_->devices().states()[i].removed) {
         // A name may stand for several slots (--gpus 0,0), and a series must not come twice.
         const std::string slot = std::to_string(i);
         page.sample({{"device", devices_.list()[i].spec.name}, {"slot", slot}}, *known);
@@ -100,9 +101,9 @@ HttpResponse Daemon::metrics(const HttpRequest&) {
   };
   using Value = std::optional<double>;
   const auto slot = [&](std::uint32_t i) -> const DeviceSlot& {
-    return scheduler_->devices()[DeviceId{i}];
+    return scheduler().devices()[DeviceId{i}];
   };
-  const auto sample = [&](std::uint32_t i) { return device_states_[i].sample; };
+  const auto sample = [&](std::uint32_t i) { return driver_->devices().states()[i].sample; };
   per_device("device_up", "1 when new jobs may start on the device.",
              [&](std::uint32_t i) { return Value(slot(i).health == DeviceHealth::Ok ? 1 : 0); });
   per_device("device_leases", "Jobs that hold the device.",

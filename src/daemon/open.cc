@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "base/failpoint.h"
 #include "core/recipe.h"
@@ -26,36 +27,6 @@ Duration age_of(pid_t pid) {
   return process ? Duration((current_tick() - process->first_tick) * nanoseconds_per_tick())
                  : Duration{};
 }
-
-/// Entries of the journal for restored jobs. Those that wait and have never run come as ranges, so
-/// that a million of them are one line.
-class RestoredEntries {
- public:
-  void add(const Restore& command) {
-    Restored entry{
-        command.id,      1, command.spec.held, command.spec.begin, command.attempt, command.running,
-        command.starting};
-    if (command.memory_retries > 0) {
-      entry.claim = command.spec.needs.memory;
-      entry.memory_retries = command.memory_retries;
-    }
-    if (!entries_.empty()) {
-      Restored& last = entries_.back();
-      const bool plain = !entry.running && entry.attempt == 0 && entry.not_before == Time{};
-      const bool last_plain = !last.running && last.attempt == 0 && last.not_before == Time{};
-      if (plain && last_plain && last.held == entry.held &&
-          last.first.value + last.count == entry.first.value) {
-        ++last.count;
-        return;
-      }
-    }
-    entries_.push_back(std::move(entry));
-  }
-  const std::vector<Restored>& entries() const { return entries_; }
-
- private:
-  std::vector<Restored> entries_;
-};
 
 /// The slots of these names that are least in use; a name may stand for several slots.
 std::vector<DeviceId> slots_named(const DeviceTable& devices,
@@ -134,33 +105,47 @@ Result<void> Daemon::open(const DaemonOptions& options) {
     }
   }
   opened_ = now();
-  Scheduler::Config config;
-  Result<std::unique_ptr<Policy>> policy = choose_policy(options, config.placement);
-  if (!policy) {
-    return Failure(policy.error());
-  }
-  owners_ = Owners(options.everyone ? ChargedTo::User : ChargedTo::Project);
-  config.limits.buffer = options.buffer;
-  config.enforce_claims = options.enforce_claims;
-  config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
-  scheduler_ = std::make_unique<Scheduler>(std::move(*policy), config);
   // Numbers of events grow over restarts, as the time does.
   events_ = std::make_unique<EventHub>(
       static_cast<std::uint64_t>(now().time_since_epoch() / std::chrono::microseconds(1)),
       [this](JobId id) { return described(id); });
-  mps_ = std::make_unique<Mps>(Mps::Owner{"daemon " + paths_.state, ""});
-  journal(Restarted{policy_, config, owners_.whom()}, now());
-  open_peaks();
-  if (Result<void> added = add_devices(options.gpus); !added) {
-    return added;
+  if (Result<void> opened = open_driver(options); !opened) {
+    return opened;
   }
   for (const auto step : {&Daemon::read_settings, &Daemon::restore, &Daemon::learn_from_past}) {
     if (Result<void> done = (this->*step)(); !done) {
       return done;
     }
   }
-  start_telemetry();
+  driver_->devices().start_readings();
   return open_server(options);
+}
+
+Result<void> Daemon::open_driver(const DaemonOptions& options) {
+  DriverOptions wanted;
+  if (Result<void> chosen = choose_policy(options, wanted.config.placement); !chosen) {
+    return chosen;
+  }
+  owners_ = Owners(options.everyone ? ChargedTo::User : ChargedTo::Project);
+  wanted.policy = policy_;
+  wanted.config.limits.buffer = options.buffer;
+  wanted.config.enforce_claims = options.enforce_claims;
+  wanted.config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
+  wanted.charged_to = owners_.whom();
+  wanted.peaks = paths_.state + "/peaks";
+  wanted.mark = paths_.state;
+  wanted.mps = {"daemon " + paths_.state, ""};
+  wanted.journal = [this](const JournalInput& input, Time at) { journal(input, at); };
+  if (Result<void> added = add_devices(options.gpus); !added) {
+    return added;
+  }
+  Result<std::unique_ptr<Driver>> driver = Driver::make(std::move(wanted), devices_, *this);
+  if (!driver) {
+    return Failure(driver.error());
+  }
+  driver_ = std::move(*driver);
+  keep_policy(scheduler().placement());
+  return {};
 }
 
 std::string Daemon::boot_id_path() {
@@ -222,7 +207,7 @@ void Daemon::shift_starts(const std::vector<JobId>& running) {
     return;
   }
   for (const JobId id : running) {
-    const Job& job = *scheduler_->find(id);
+    const Job& job = *scheduler().find(id);
     const auto* state = std::get_if<Running>(&job.state);
     const Result<std::vector<StoredAttempt>> attempts = store_->attempts(id);
     if (state != nullptr && attempts && !attempts->empty()) {
@@ -260,18 +245,16 @@ Result<void> Daemon::read_settings() {
     }
     added_devices_.push_back(gpus);
   }
-  for (std::uint32_t i = 0; i < device_states_.size(); ++i) {
+  for (std::uint32_t i = 0; i < driver_->devices().states().size(); ++i) {
     const std::string& name = devices_.list()[i].spec.name;
     const auto among = [&](const std::vector<std::string>& names) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
-    device_states_[i].drained = among(*drained);
-    device_states_[i].removed = among(*removed);
-    apply_health(DeviceId{i}, now());
+    driver_->devices().set_drained(DeviceId{i}, among(*drained), now());
+    driver_->devices().set_removed(DeviceId{i}, among(*removed), now());
   }
   if (!paused->empty()) {
-    scheduler_->apply(Pause{});
-    journal(Pause{}, now());
+    driver_->scheduler().tell(Pause{}, now());
   }
   return {};
 }
@@ -293,7 +276,6 @@ Result<void> Daemon::restore() {
     return end.ended_at == 0 ? at : std::min(at, from_wall(end.ended_at));
   };
   (void)BERTH_FAILPOINT("daemon.restore_adopted");
-  RestoredEntries entries;
   std::vector<StartJob> to_start;            // devices were written down, but no shim ever was
   std::vector<LiveJob> without_devices;      // the same, and the devices are no longer there
   std::vector<AttemptStart> started_unseen;  // their start was not on disk yet
@@ -319,7 +301,7 @@ Result<void> Daemon::restore() {
         ended[job.id] = {job.id, job.attempt, AttemptEnd::Kind::Lost};
       }
       const bool is_over = known(ended);
-      Running state{slots_named(scheduler_->devices(), job.devices),
+      Running state{slots_named(scheduler().devices(), job.devices),
                     std::min(job.started == kNever ? at : job.started + clock_shift_, at),
                     job.stopping};
       if (is_over && job.started == kNever) {
@@ -342,10 +324,9 @@ Result<void> Daemon::restore() {
         in_flight.push_back(job.id);
       }
     }
-    scheduler_->apply(command, at);
+    driver_->scheduler().tell(command, at);
     fair_use_.joined(job.id, 1, job.user, job.project.size() + job.command.size());
-    await_claim(job.id, 1, recipe_of(job.project, job.command));
-    entries.add(command);
+    driver_->memory().jobs_wait(job.id, 1, recipe_of(job.project, job.command));
   });
   if (!read) {
     return fail(read.error().code,
@@ -353,9 +334,6 @@ Result<void> Daemon::restore() {
                             "is: move it away to begin with an empty queue, or put a backup in its "
                             "place",
                             paths_.state, read.error().message));
-  }
-  for (const Restored& entry : entries.entries()) {
-    journal(entry, at);
   }
   for (const LiveJob& job : without_devices) {
     Ending ending;
@@ -368,7 +346,7 @@ Result<void> Daemon::restore() {
   }
   for (const AttemptStart& start : started_unseen) {
     const auto end = ended.find(start.job);
-    const auto* state = std::get_if<Running>(&scheduler_->find(start.job)->state);
+    const auto* state = std::get_if<Running>(&scheduler().find(start.job)->state);
     const Time started = end != ended.end() ? end_time(end->second)
                          : state != nullptr ? state->since
                                             : at;
@@ -379,32 +357,30 @@ Result<void> Daemon::restore() {
     if (!job) {
       return Failure(job.error());
     }
-    const auto start = running.find(id);
-    Active& active = active_[id];
-    active.recipe = recipe_of(job->description.project, job->description.command);
-    active.user = job->description.user;
+    Attempt& attempt = attempts_[id];
     if (const auto attempts = store_->attempts(id, 1); attempts && !attempts->empty()) {
-      active.stdout_path = attempts->back().stdout_path;
-      active.stderr_path = attempts->back().stderr_path;
+      attempt.stdout_path = attempts->back().stdout_path;
+      attempt.stderr_path = attempts->back().stderr_path;
     }
-    active.warning_signal = job->description.warning_signal;
-    if (start != running.end()) {
-      active.pid = start->second.pid;
-      active.cgroup = start->second.cgroup;
+    attempt.warning_signal = job->description.warning_signal;
+    DrivenAttempt driven;
+    driven.number = job->attempt;
+    driven.devices = *scheduler().find(id)->lease();
+    driven.facts.recipe = recipe_of(job->description.project, job->description.command);
+    driven.facts.user = job->description.user;
+    if (const auto start = running.find(id); start != running.end()) {
+      driven.pid = start->second.pid;
+      driven.cgroup = start->second.cgroup;
     }
-    active.devices = *scheduler_->find(id)->lease();
-    active.gpus = static_cast<int>(active.devices.size());
-    if (start != running.end()) {
-      take_up_mps(id);
-    }
+    driver_->adopt(id, std::move(driven));
   }
   shift_starts(in_flight);
-  mps_->take_over(devices_.list());
+  driver_->mps().take_over(devices_.list());
   if (Result<void> locked = open_locks(); !locked) {
     return locked;
   }
   for (const StartJob& start : to_start) {
-    if (Result<void> prepared = start_again(start); !prepared) {
+    if (Result<void> prepared = start_again(start, at); !prepared) {
       return prepared;
     }
   }
@@ -418,15 +394,16 @@ Result<void> Daemon::restore() {
 
 /// What the daemon before had written down that it would start: the same attempt, with the same
 /// files.
-Result<void> Daemon::start_again(const StartJob& start) {
+Result<void> Daemon::start_again(const StartJob& start, Time at) {
   const Result<JobRecord> job = store_->job(start.job);
   const Result<std::vector<StoredAttempt>> attempts = store_->attempts(start.job, 1);
   if (!job || !attempts || attempts->empty()) {
     return fail(ErrorCode::Io, fmt::format("the record of job {} is damaged", start.job.value));
   }
   StoredAttempt attempt = attempts->back();
-  attempt.begun = now();  // from where its time limit counts
-  launches_.push_back(launch_for(start, *job, attempt));
+  attempt.begun = at;  // from where its time limit counts
+  attempts_[start.job].launch = launch_for(start, *job, attempt);
+  driver_->launch(start, at);
   return {};
 }
 

@@ -9,8 +9,7 @@
 namespace berth {
 
 /// What the start says; else what the daemon before was told; else the usual.
-Result<std::unique_ptr<Policy>> Daemon::choose_policy(const DaemonOptions& options,
-                                                      Placement& placement) {
+Result<void> Daemon::choose_policy(const DaemonOptions& options, Placement& placement) {
   const Result<std::optional<std::string>> policy = store_->setting("policy");
   const Result<std::optional<std::string>> placed = store_->setting("placement");
   if (!policy || !placed) {
@@ -19,11 +18,7 @@ Result<std::unique_ptr<Policy>> Daemon::choose_policy(const DaemonOptions& optio
   policy_ = !options.policy.empty() ? options.policy : policy->value_or("priority");
   const Result<Placement> before = parse_placement(placed->value_or("pack"));
   placement = options.placement.value_or(before ? *before : Placement::Pack);
-  Result<std::unique_ptr<Policy>> made = make_live_policy(policy_);
-  if (made) {
-    keep_policy(placement);
-  }
-  return made;
+  return {};
 }
 
 void Daemon::keep_policy(Placement placement) {
@@ -41,15 +36,14 @@ HttpResponse Daemon::set_policy(const HttpRequest& request) {
     return failed({ErrorCode::Usage, "say which policy or placement (GET /v1/policies has both)"});
   }
   const std::string wanted(name.value_or(policy_));
-  Result<std::unique_ptr<Policy>> policy = make_live_policy(wanted);
   const Result<Placement> placement =
-      placed ? parse_placement(*placed) : Result<Placement>(scheduler_->placement());
-  if (!policy || !placement) {
-    return failed(!policy ? policy.error() : placement.error());
+      placed ? parse_placement(*placed) : Result<Placement>(scheduler().placement());
+  const Result<void> set =
+      placement ? driver_->set_policy(wanted, *placement, now()) : Failure(placement.error());
+  if (!set) {
+    return failed(set.error());
   }
   policy_ = wanted;
-  scheduler_->set_policy(std::move(*policy), *placement);
-  journal(PolicyChanged{policy_, *placement}, now());
   keep_policy(*placement);
   announce_daemon();
   return status(request);
@@ -58,8 +52,8 @@ HttpResponse Daemon::set_policy(const HttpRequest& request) {
 /// Event `daemon`: how it decides has changed.
 void Daemon::announce_daemon() {
   events_->announce(
-      "daemon", fmt::format(R"({{"paused":{},"policy":{},"placement":"{}"}})", scheduler_->paused(),
-                            quote(policy_), placement_name(scheduler_->placement())));
+      "daemon", fmt::format(R"({{"paused":{},"policy":{},"placement":"{}"}})", scheduler().paused(),
+                            quote(policy_), placement_name(scheduler().placement())));
 }
 
 HttpResponse Daemon::list_policies(const HttpRequest&) {

@@ -40,18 +40,16 @@ HttpResponse Daemon::set_paused(const HttpRequest& request, bool paused) {
     return not_yours();
   }
   if (paused) {
-    journal(Pause{}, now());
-    scheduler_->apply(Pause{});
+    driver_->scheduler().tell(Pause{}, now());
   } else {
-    journal(Resume{}, now());
-    scheduler_->apply(Resume{});
+    driver_->scheduler().tell(Resume{}, now());
   }
   check(store_->set_setting("paused", paused ? "yes" : ""));
   announce_daemon();
   return status(request);
 }
 
-HttpResponse Daemon::stop(const HttpRequest& request) {
+HttpResponse Daemon::stop_daemon(const HttpRequest& request) {
   if (!may_change(request.peer, ::getuid())) {
     return not_yours();
   }
@@ -73,12 +71,13 @@ HttpResponse Daemon::status(const HttpRequest& request) {
     counts += fmt::format(R"({}"{}":{})", counts.empty() ? "" : ",",
                           phase_name(static_cast<JobPhase>(i)), store_->counts()[i]);
   }
-  const auto devices = std::count_if(device_states_.begin(), device_states_.end(),
-                                     [](const DeviceState& state) { return !state.removed; });
+  const auto devices =
+      std::count_if(driver_->devices().states().begin(), driver_->devices().states().end(),
+                    [](const DeviceState& state) { return !state.removed; });
   return json(fmt::format(
       R"({{"version":1,"pid":{},"policy":{},"placement":"{}","owners":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}},"load":{}}})",
-      ::getpid(), quote(policy_), placement_name(scheduler_->placement()),
-      owners_.whom() == ChargedTo::User ? "user" : "project", scheduler_->paused(), devices,
+      ::getpid(), quote(policy_), placement_name(scheduler().placement()),
+      owners_.whom() == ChargedTo::User ? "user" : "project", scheduler().paused(), devices,
       quote(listening_), quote(paths_.state), status_for(request.peer), counts,
       load_for(request.peer)));
 }

@@ -58,7 +58,7 @@ std::vector<Daemon::Route> Daemon::all_routes() {
       {"GET", "/v1/status", &Daemon::status},
       {"POST", "/v1/daemon/pause", &Daemon::pause},
       {"POST", "/v1/daemon/resume", &Daemon::resume},
-      {"POST", "/v1/daemon/stop", &Daemon::stop},
+      {"POST", "/v1/daemon/stop", &Daemon::stop_daemon},
       {"POST", "/v1/daemon/policy", &Daemon::set_policy},
       {"GET", "/v1/policies", &Daemon::list_policies},
       {"POST", "/v1/whatif", &Daemon::ask_whatif},

@@ -129,7 +129,7 @@ bool Daemon::await_room(const ShimLaunch& launch) {
     return true;
   }
   log_.write("no room on the disk of {}: job {} waits for it", paths_.state, launch.job.value);
-  awaiting_room_.emplace(launch.job, launch);
+  awaiting_room_.insert(launch.job);
   room_due_ = std::min(room_due_, now() + kRoomRetry);
   return false;
 }
@@ -139,15 +139,8 @@ void Daemon::settle_room(Time at) {
     return;
   }
   room_due_ = kNever;
-  for (const auto& [job, wanted] : std::exchange(awaiting_room_, {})) {
-    launch(wanted);
-  }
-}
-
-/// Somebody wants it to end, and no process is there to be told.
-void Daemon::drop_awaiting_room(JobId job) {
-  if (const auto awaiting = awaiting_room_.extract(job)) {
-    end_unstarted(job, awaiting.mapped().attempt, {job, 0, SIGTERM}, "");
+  for (const JobId job : std::exchange(awaiting_room_, {})) {
+    start_shim(job);
   }
 }
 

@@ -86,16 +86,15 @@ HttpResponse Daemon::take_in_now(SubmitRequest& wanted, uid_t user) {
     const JobSpec spec = description.spec;
     const Recipe recipe = recipe_of(description.project, description.command);
     check(store_->insert(id, job.count, std::move(description), environment, at));
-    const Result<JobId> taken = scheduler_->apply(Submit{spec, id, job.count}, at);
+    const Result<JobId> taken = driver_->scheduler().tell(Submit{spec, id, job.count}, at);
     if (!taken) {
       check(Failure(taken.error()));  // it was checked before
     }
-    await_claim(id, job.count, recipe);
+    driver_->memory().jobs_wait(id, job.count, recipe);
     starts.push_back(id);
     id.value += job.count;
   }
   const auto count = static_cast<std::uint32_t>(id.value - first.value);
-  journal(Submitted{first, count}, at);
   if (!wanted.token.empty()) {
     check(store_->remember_token(user, wanted.token, Submission{first, count}));
   }
@@ -103,7 +102,8 @@ HttpResponse Daemon::take_in_now(SubmitRequest& wanted, uid_t user) {
   return json(to_json(SubmitReply{first, count}));
 }
 
-/// Counts a submission towards what its user may have in the queue; an error where that is too much.
+/// Counts a submission towards what its user may have in the queue; an error where that is too
+/// much.
 Result<void> Daemon::count_in(const SubmitRequest& wanted, uid_t user, JobId first) {
   std::uint64_t total = 0;
   std::uint64_t bytes = 0;
@@ -187,22 +187,22 @@ Result<void> Daemon::check_job(SubmittedJob& job, uid_t user) {
   if (Result<void> settled = settle_dependencies(spec); !settled) {
     return settled;
   }
-  if (Result<void> settled = settle_mps(spec.needs, user); !settled) {
+  if (Result<void> settled = driver_->mps().settle(spec.needs, user); !settled) {
     return settled;
   }
   const Recipe recipe = recipe_of(description.project, description.command);
   if (spec.expected == kForever) {
     spec.expected = history_.expected(recipe.key);
   }
-  learner_.claim(spec.needs, recipe, scheduler_->devices());
-  return scheduler_->check_submission(spec);
+  driver_->memory().claim(spec.needs, recipe);
+  return scheduler().check_submission(spec);
 }
 
 /// The scheduler knows only jobs that have not ended; the others are asked for here.
 Result<void> Daemon::settle_dependencies(JobSpec& spec) const {
   std::vector<Dependency> open;
   for (const Dependency& after : spec.after) {
-    if (scheduler_->find(after.job) != nullptr) {
+    if (scheduler().find(after.job) != nullptr) {
       open.push_back(after);
       continue;
     }

@@ -158,8 +158,8 @@ HttpResponse Daemon::checked_text(ReadText& read, uid_t user) {
   for (const auto& [needs, line] : jobs.other_needs) {
     JobSpec spec;
     spec.needs = needs;
-    Result<void> checked = settle_mps(spec.needs, user);
-    checked = checked ? scheduler_->check_submission(spec) : checked;
+    Result<void> checked = driver_->mps().settle(spec.needs, user);
+    checked = checked ? scheduler().check_submission(spec) : checked;
     if (!checked) {
       jobs.complain(line, 1, checked.error().message);
     }

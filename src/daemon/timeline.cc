@@ -132,19 +132,18 @@ const std::string& Daemon::shared_json(TimeSpans& spans, std::int64_t text) {
 
 void Daemon::add_present_spans(TimeSpans& spans) {
   const Time at = now();
-  for (const JobId id : scheduler_->running()) {
+  for (const JobId id : scheduler().running()) {
     const Result<JobRecord> record = store_->job_without_environment(id);
-    const auto active = active_.find(id);
-    if (!record || active == active_.end()) {
+    const DrivenAttempt* attempt = driver_->attempt(id);
+    if (!record || attempt == nullptr) {
       continue;
     }
-    const auto* starting = std::get_if<Starting>(&scheduler_->find(id)->state);
+    const auto* starting = std::get_if<Starting>(&scheduler().find(id)->state);
     const Time end = expected_end(id);
     const JobDescription& job = record->description;
     // Overdue, it is expected to end at any moment.
     spans.add({id, record->attempt, job.name, quote(job.project), quote(job.sweep), job.user,
-               names_of(active->second.devices),
-               starting != nullptr ? starting->since : record->started,
+               names_of(attempt->devices), starting != nullptr ? starting->since : record->started,
                end == kNever ? kNever : std::max(end, at), phase_name(record->phase)});
   }
 }

@@ -88,11 +88,11 @@ void Daemon::count_ends(const std::shared_ptr<Totals>& totals) {
       answer(std::move(totals->reply), failed(more.error()));
       return false;
     }
-    for (const JobId id : scheduler_->running()) {
-      const auto* running = std::get_if<Running>(&scheduler_->find(id)->state);
-      const auto active = active_.find(id);
-      if (running != nullptr && active != active_.end()) {
-        totals->add(running->since, now(), running->devices.size(), active->second.energy);
+    for (const JobId id : scheduler().running()) {
+      const auto* running = std::get_if<Running>(&scheduler().find(id)->state);
+      const DrivenAttempt* attempt = driver_->attempt(id);
+      if (running != nullptr && attempt != nullptr) {
+        totals->add(running->since, now(), running->devices.size(), attempt->energy);
       }
     }
     std::vector<std::string> ended;

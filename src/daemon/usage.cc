@@ -11,15 +11,15 @@ namespace berth {
 
 /// After a reading of the devices.
 void Daemon::note_usage(Time at) {
-  for (const JobId id : scheduler_->running()) {
-    const Job& job = *scheduler_->find(id);
+  for (const JobId id : scheduler().running()) {
+    const Job& job = *scheduler().find(id);
     const auto* running = std::get_if<Running>(&job.state);
     if (running == nullptr || running->devices.empty()) {
       continue;
     }
     std::vector<UsageLog::Reading> readings;
     for (const DeviceId device : running->devices) {
-      const DeviceState& state = device_states_[device.value];
+      const DeviceState& state = driver_->devices().states()[device.value];
       const auto used = state.use.jobs.find(id);
       readings.push_back({used == state.use.jobs.end() ? Bytes{} : used->second,
                           state.sample ? state.sample->utilization : std::nullopt});

@@ -54,7 +54,7 @@ void Daemon::settle_waiters() {
   if (waiters_.size() == 0) {
     return;
   }
-  waiters_.settle(scheduler_->waiting() == 0 && scheduler_->running().empty(), kAtMost);
+  waiters_.settle(scheduler().waiting() == 0 && scheduler().running().empty(), kAtMost);
   if (waiters_.behind()) {
     loop_.post([] {});
   }

@@ -1,0 +1,113 @@
+// Driver: the one live driver of the scheduler. World events become inputs of the scheduler, and
+// what the scheduler decides becomes calls on the host. The driver owns the scheduler, the devices
+// with their locks and readings, MPS, and what is learned about memory. Owned by one thread; it
+// starts no process and writes no file of its own, except what jobs have used.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/forecast.h"
+#include "drive/host.h"
+#include "drive/live_devices.h"
+#include "drive/memory_lessons.h"
+#include "drive/mps_starts.h"
+#include "drive/told_scheduler.h"
+#include "gpu/job_environment.h"
+
+namespace berth {
+
+struct DriverOptions {
+  std::string policy = "priority";  // as a user names it
+  Scheduler::Config config;
+  ChargedTo charged_to = ChargedTo::Project;
+  std::string peaks;  // the file of what jobs have used; empty: nothing is learned
+  std::string mark;   // BERTH_RUN of our jobs
+  Mps::Owner mps;
+  Duration sample_interval = std::chrono::seconds(1);
+  bool measure_power = true;          // of devices, before they are used
+  std::size_t claims_at_once = 1000;  // that are changed between two decisions
+  ToldScheduler::Journal journal;     // none: nothing is written down
+};
+
+class Driver {
+ public:
+  /// `devices` may grow: see add_devices(). An error where there is no such policy, or none that
+  /// can run live.
+  static Result<std::unique_ptr<Driver>> make(DriverOptions options, Devices& devices, Host& host);
+
+  /// The scheduler, to be told of what users want. What happens to attempts and devices the driver
+  /// tells it.
+  ToldScheduler& scheduler() { return scheduler_; }
+  const Scheduler& view() const { return scheduler_.get(); }
+  LiveDevices& devices() { return devices_; }
+  const LiveDevices& devices() const { return devices_; }
+  MemoryLessons& memory() { return memory_; }
+  const MemoryLessons& memory() const { return memory_; }
+  MpsStarts& mps() { return mps_; }
+
+  /// Devices have joined the list.
+  void add_devices();
+  Result<void> set_policy(const std::string& policy, Placement placement, Time at);
+
+  /// Lets the scheduler decide, and the host act, until nothing is left to decide at this time.
+  void decide(Time at);
+  /// Whether decide() has something to do now.
+  bool is_due(Time at) const;
+  /// Gives back what nobody uses any more. To be called when all that happened at a time has been
+  /// decided.
+  void settle();
+  Time wake_at() const { return view().wake_at(); }
+
+  /// What an attempt finds in its environment beside what its user wants there.
+  EnvironmentChanges environment(const StartJob& start, std::string_view name,
+                                 std::string_view project, std::int64_t began_at) const;
+
+  /// The process of an attempt exists.
+  void started(JobId job, pid_t pid, std::string cgroup, Time at);
+  /// Whether over() needs to know what this attempt printed last.
+  bool asks_for_output(const AttemptOver& over) const;
+  /// An attempt is over. Its job's next state is decided by the next decide(), or, where the
+  /// attempt ran out of memory, when a reading has told why.
+  void over(AttemptOver over, Time at);
+  /// Takes up an attempt that an earlier process began; the scheduler knows of it already.
+  void adopt(JobId job, DrivenAttempt attempt);
+  /// Has the attempt launched when all that it needs is there. To be called by a host for attempts
+  /// that an earlier process wrote down but did not launch.
+  void launch(const StartJob& start, Time at);
+  /// Attempts that still wait for MPS are not launched: their jobs wait on as if they had not been
+  /// given devices.
+  void drop_unlaunched(Time at);
+
+  const DrivenAttempt* attempt(JobId job) const;
+  const std::map<JobId, DrivenAttempt>& attempts() const { return attempts_; }
+
+ private:
+  Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& devices, Host& host);
+
+  void act(const StartJob& action, Time at);
+  void act(const StopJob& action, Time at);
+  void act(const WarnJob& action, Time at);
+  void act(const JobEnded& action, Time at);
+  void act(const JobRequeued& action, Time at);
+  static void act(const PreemptJob&, Time) {}  // no policy that preempts is let in
+  void fail_start(const StartJob& start, const std::string& why, Time at);
+  void conclude(const AttemptOver& over, Time at);
+  void forget(JobId job);
+  void take_reading(const Telemetry::Reading& reading, Time at);
+
+  DriverOptions options_;
+  Host& host_;
+  ToldScheduler scheduler_;
+  LiveDevices devices_;
+  MemoryLessons memory_;
+  MpsStarts mps_;
+  std::map<JobId, DrivenAttempt> attempts_;
+  std::vector<AttemptOver> complaints_;  // ran out of memory: a reading will tell why
+  Time last_reading_{};
+  bool decide_again_ = false;  // a start of this decision was not carried out
+};
+
+}  // namespace berth

@@ -1,0 +1,60 @@
+// MemoryLessons: what jobs turn out to use of their devices, and what follows from it: whose fault
+// it was when one ran out of memory, what waiting jobs of the same recipe claim, and which running
+// ones use more than they claimed. Owned by the driver's thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/learner.h"
+#include "drive/host.h"
+#include "drive/told_scheduler.h"
+#include "memory/memory_watch.h"
+#include "memory/peak_file.h"
+
+namespace berth {
+
+class MemoryLessons {
+ public:
+  using Attempts = std::map<JobId, DrivenAttempt>;
+
+  /// `peaks`: the file of what jobs have used; empty: nothing is learned.
+  MemoryLessons(ToldScheduler& scheduler, const std::string& peaks);
+
+  bool learns() const { return peaks_ != nullptr; }
+  /// Sets what a job claims that is about to be submitted, where that is to be learned.
+  void claim(Needs& needs, const Recipe& recipe) const;
+  /// These jobs wait: they claim otherwise when more is known.
+  void jobs_wait(JobId first, std::uint32_t count, const Recipe& recipe);
+  /// Waiting jobs claim what has been learned since. Looks at no more than `most` of them: to be
+  /// called again while behind().
+  void pass_on_claims(std::size_t most, Time at);
+  bool behind() const { return learner_.behind(); }
+
+  void take(const Telemetry::Reading& reading, Time at);
+
+  /// Whether it matters what the attempt printed last: it may have run out of memory.
+  static bool asks_for_output(const Job& job, const AttemptOver& over);
+  /// It says that it ran out of memory. A reading that is taken after its end tells why.
+  static bool complains(const Job& job, const AttemptOver& over);
+  /// Whether the attempt failed because it got no more memory. Notes whose fault that was, and
+  /// learns from it.
+  std::optional<MemoryEnd> judge(const Job& job, const AttemptOver& over, Attempts& attempts);
+  /// To be called before the scheduler is told of the end: jobs that wait are to claim what it
+  /// teaches when the scheduler decides which comes next.
+  void learn_peak(const AttemptOver& over, const DrivenAttempt& attempt);
+
+  const MemoryWatch& watch() const { return watch_; }
+  void forget(JobId job) { watch_.forget(job); }
+
+ private:
+  ToldScheduler& scheduler_;
+  MemoryWatch watch_;
+  Learner learner_;
+  std::unique_ptr<PeakFile> peaks_;
+};
+
+}  // namespace berth

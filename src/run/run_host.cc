@@ -1,0 +1,168 @@
+// What the driver wants done, by a run: attempts are children of its own.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "run/run.h"
+
+namespace berth {
+namespace {
+
+/// What a shell says of a command that it cannot start.
+constexpr int kCannotStart = 127;
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Time Run::now() const {
+  return Time(
+      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch()));
+}
+
+void Run::watch(int fd, std::string_view, std::function<void()> readable) {
+  poller_.add(fd, std::move(readable));
+}
+
+void Run::unwatch(int fd) { poller_.remove(fd); }
+
+AttemptFacts Run::begin(const StartJob& start, Time) {
+  AttemptFacts facts;
+  facts.user = ::getuid();
+  if (driver_->memory().learns()) {
+    facts.recipe = jobs_->recipe(start.job);
+  }
+  return facts;
+}
+
+void Run::launch(const StartJob& start, Time at) {
+  const RunJob& job = (*jobs_)[start.job];
+  Child& child = children_[start.job];
+  child = {wall_seconds(), 0};
+  Launch launch;
+  launch.job = start.job;
+  launch.command = job.command;
+  launch.environment = driver_->environment(start, job.name(), job.project(),
+                                            static_cast<std::int64_t>(child.wall_started));
+  if (locks_ != nullptr) {
+    launch.locks = locks_->descriptors(start.devices);
+  }
+  const JobOutputs::Writers writers = outputs_.open(start.job, job.name());
+  launch.stdout_fd = writers.stdout_fd;
+  launch.stderr_fd = writers.stderr_fd;
+  if (options_.adapt) {
+    options_.adapt(launch, start.devices);
+  }
+  const Result<pid_t> pid = runner_.start(std::move(launch));
+  outputs_.release_writers();
+  account_.started(start, at - driver_->view().find(start.job)->submitted);
+  if (!pid) {
+    observer_.warning(fmt::format("job {}: {}", start.job.value, pid.error().message));
+    child.start_error = EAGAIN;
+    driver_->over({start.job, kCannotStart, 0, AttemptOver::Kind::NotStarted}, at);
+    return;
+  }
+  driver_->started(start.job, *pid, runner_.cgroup_of(start.job), at);
+  observer_.job_started(event(start.job, *driver_->attempt(start.job)));
+}
+
+void Run::stop(const StopJob& stop) {
+  runner_.stop(stop.job, stop.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
+}
+
+void Run::take_exits() {
+  const std::vector<Exit> exits = runner_.take_exits();
+  const Time at = now();
+  for (const Exit& exit : exits) {
+    children_.at(exit.job).start_error = exit.start_error;
+    AttemptOver over{exit.job, exit.code, exit.signal};
+    if (exit.start_error != 0) {
+      over.kind = AttemptOver::Kind::NotStarted;
+    }
+    if (driver_->asks_for_output(over)) {
+      over.output_end = outputs_.tail(exit.job);
+    }
+    driver_->over(std::move(over), at);
+  }
+}
+
+JobEvent Run::event(JobId id, const DrivenAttempt& attempt) const {
+  const RunJob& job = (*jobs_)[id];
+  JobEvent event{id, job.name(), job.command, attempt.number, {}, attempt.pid, wall_seconds()};
+  for (const DeviceId device : attempt.devices) {
+    event.gpus.push_back(driver_->devices().info(device).spec.name);
+  }
+  return event;
+}
+
+void Run::requeued(const JobRequeued& requeued, const DrivenAttempt& attempt, Time at) {
+  (void)outputs_.finish(requeued.job);
+  const auto child = children_.extract(requeued.job);
+  const Ended& ended = requeued.attempt;
+  observer_.job_ended(event(requeued.job, attempt),
+                      {ended.outcome, ended.reason, ended.exit_code, ended.signal,
+                       child ? child.mapped().start_error : 0, ended.ended - attempt.begun,
+                       driver_->memory().watch().peak(requeued.job), true, attempt.note});
+  account_.released(attempt, at);
+}
+
+void Run::ended(const Job& job, const Ended& ended, const DrivenAttempt* attempt, Time at) {
+  JobEndEvent end{ended.outcome, ended.reason, ended.exit_code, ended.signal};
+  if (attempt == nullptr) {
+    // It never had a device: something that it follows went wrong.
+    ++account_.summary().counts.not_run;
+    observer_.job_ended(event(job.id, {}), end);
+  } else {
+    const auto child = children_.extract(job.id);
+    const Child known = child ? child.mapped() : Child{};
+    end.start_error = known.start_error;
+    end.runtime = ended.ended - attempt->begun;
+    end.peak_memory = driver_->memory().watch().peak(job.id);
+    end.note = attempt->note;
+    account_.ended(ended.outcome, end.runtime);
+    log_end(job.id, known, *attempt, ended, outputs_.finish(job.id));
+    observer_.job_ended(event(job.id, *attempt), end);
+    account_.released(*attempt, at);
+  }
+  jobs_->ended(job.id, ended.outcome);
+  check_halt();
+}
+
+void Run::log_end(JobId id, const Child& child, const DrivenAttempt& attempt, const Ended& ended,
+                  std::uint64_t output_bytes) {
+  // One that the user had ended has not come to its end: like GNU parallel's, the log leaves it to
+  // the next run.
+  if (!joblog_ || ended.outcome == Outcome::Cancelled) {
+    return;
+  }
+  constexpr int kTimedOut = -1;  // whatever it said when it was asked to end
+  const int exit_code = ended.outcome == Outcome::TimedOut ? kTimedOut
+                        : ended.signal != 0                ? 0
+                                                           : ended.exit_code;
+  const Result<void> added =
+      joblog_->add({id, child.wall_started, to_seconds(ended.ended - attempt.begun), output_bytes,
+                    exit_code, ended.signal, joblog_command((*jobs_)[id].command)});
+  if (!added && !std::exchange(account_.summary().log_failed, true)) {
+    observer_.warning(added.error().message + "; the run goes on");
+  }
+}
+
+/// Devices that somebody has closed or opened are told of elsewhere.
+void Run::device_changed(DeviceId device, DeviceHealth before) {
+  const DeviceSlot& slot = driver_->view().devices()[device];
+  if (slot.health == DeviceHealth::Lost) {
+    observer_.warning(fmt::format("GPU {} is lost: nothing more starts on it", slot.spec.name));
+  } else if (before == DeviceHealth::Lost) {
+    observer_.warning(fmt::format("GPU {} is back", slot.spec.name));
+  }
+}
+
+void Run::reading_taken(const Telemetry::Reading& reading, Time) {
+  account_.sampled(reading.samples);
+}
+
+}  // namespace berth

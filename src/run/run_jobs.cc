@@ -1,0 +1,152 @@
+#include "run/run_jobs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace berth {
+namespace {
+
+RunJob make_job(JobLine line) {
+  RunJob job{std::move(line.command), nullptr};
+  job.command.shrink_to_fit();
+  if (line.options.name || line.options.project) {
+    job.labels = std::make_unique<RunJob::Labels>(
+        RunJob::Labels{line.options.name.value_or(""), line.options.project.value_or("")});
+  }
+  return job;
+}
+
+}  // namespace
+
+RunJobs::RunJobs(const RunOptions& options, Driver& driver) : options_(options), driver_(driver) {
+  outcomes_.resize(1);  // numbers begin with 1
+}
+
+/// `never` is set when a job that it follows has ended the wrong way already.
+Result<void> RunJobs::add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const {
+  for (const AfterName& after : line.options.after) {
+    JobId other{};
+    if (const auto named = names_.find(after.job); named != names_.end()) {
+      other = named->second;
+    } else if (const auto number = parse_integer(after.job, "the job");
+               number && *number > 0 && static_cast<std::uint64_t>(*number) <= last_id_) {
+      other = JobId{static_cast<std::uint64_t>(*number)};
+    } else {
+      return fail(ErrorCode::Usage,
+                  fmt::format("line {}: @after={}: no job before it has that name or number",
+                              line.line, after.job));
+    }
+    if (driver_.view().find(other) != nullptr) {
+      spec.after.push_back({other, after.when});
+    } else {
+      never = never || !satisfied(after.when, outcomes_[other.value]);
+    }
+  }
+  return {};
+}
+
+Result<JobSpec> RunJobs::specify(const JobLine& line, bool& never) {
+  JobSpec spec = options_.defaults;
+  const LineOptions& options = line.options;
+  spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
+  if (options.claim) {
+    spec.needs.set(*options.claim);
+  }
+  spec.needs.share = options.share.value_or(spec.needs.share);
+  set_mps(spec.needs, options);
+  spec.owner = owners_.of(options.project.value_or(""), 0);
+  spec.priority = options.priority.value_or(spec.priority);
+  spec.weight = options.weight.value_or(spec.weight);
+  spec.limit = options.timeout.value_or(spec.limit);
+  spec.retry.most = options.retries.value_or(spec.retry.most);
+  if (spec.needs.gpus == 0) {
+    spec.needs.memory = Bytes{};
+    spec.needs.share = 0;
+  }
+  if (const Result<void> settled = driver_.mps().settle(spec.needs, ::geteuid()); !settled) {
+    return Failure(settled.error());
+  }
+  if (const Result<void> added = add_dependencies(spec, line, never); !added) {
+    return Failure(added.error());
+  }
+  return spec;
+}
+
+/// Whether the joblog says that this job need not run again.
+Result<bool> RunJobs::done_before(JobId id, const JobLine& line) const {
+  if (joblog_ == nullptr) {
+    return false;
+  }
+  const auto past = joblog_->past().find(id);
+  if (past == joblog_->past().end()) {
+    return false;
+  }
+  if (past->second.command != joblog_command(line.command)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("job {} is not the one in the joblog {}: there it is `{}`, here `{}`",
+                            id.value, *options_.joblog, past->second.command, line.command));
+  }
+  return options_.resume == RunOptions::Resume::Unfinished || past->second.succeeded();
+}
+
+/// The job has the next number from here on.
+void RunJobs::number(const JobLine& line, Outcome outcome) {
+  ++last_id_;
+  outcomes_.push_back(outcome);
+  if (line.options.name) {
+    names_[*line.options.name] = last();
+  }
+}
+
+Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
+  const JobId id{last_id_ + 1};
+  const Result<bool> done = done_before(id, line);
+  if (!done) {
+    return Failure(done.error());
+  }
+  if (*done) {
+    number(line, joblog_->past().at(id).succeeded() ? Outcome::Succeeded : Outcome::Failed);
+    return Taken::Skipped;
+  }
+  bool never = false;
+  Result<JobSpec> spec = specify(line, never);
+  if (!spec) {
+    return Failure(spec.error());
+  }
+  std::optional<Recipe> recipe;
+  if (driver_.memory().learns()) {
+    recipe = options_.recipe(line.options.project.value_or(""), line.command);
+    driver_.memory().claim(spec->needs, *recipe);
+  }
+  if (never) {
+    // Its number and its account are those that it would have had, had it come in time.
+    number(line, Outcome::Cancelled);
+    jobs_.insert(id, make_job(std::move(line)));
+    return Taken::Never;
+  }
+  const Result<JobId> submitted = driver_.scheduler().tell(Submit{std::move(*spec), id}, at);
+  if (!submitted) {
+    return fail(submitted.error().code,
+                fmt::format("line {}: {}", line.line, submitted.error().message));
+  }
+  number(line, Outcome::Lost);
+  jobs_.insert(id, make_job(std::move(line)));
+  if (recipe) {
+    driver_.memory().jobs_wait(id, 1, *recipe);
+  }
+  return Taken::Queued;
+}
+
+Recipe RunJobs::recipe(JobId id) const {
+  const RunJob& job = (*this)[id];
+  return options_.recipe(job.project(), job.command);
+}
+
+void RunJobs::ended(JobId id, Outcome outcome) {
+  outcomes_[id.value] = outcome;
+  jobs_.erase(id);
+}
+
+}  // namespace berth

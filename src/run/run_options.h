@@ -1,0 +1,47 @@
+// RunOptions: how `berth run` is to run its jobs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/device_table.h"
+#include "core/job.h"
+#include "core/recipe.h"
+#include "exec/runner.h"
+#include "run/halt.h"
+#include "run/outputs.h"
+
+namespace berth {
+
+struct RunOptions {
+  std::string policy = "priority";
+  Placement placement = Placement::Pack;
+  Bytes buffer = DeviceTable::Limits{}.buffer;
+  bool enforce_claims = false;
+  std::string peaks;  // the file of what jobs have used; empty: nothing is learned
+  /// Which jobs use about the same memory, by project and command.
+  std::function<Recipe(std::string_view, std::string_view)> recipe = recipe_of;
+  JobSpec defaults;  // for what a line does not say
+  Duration grace = std::chrono::seconds(10);
+  JobOutputs::Options outputs;
+  std::optional<std::string> joblog;
+  enum class Resume { No, Unfinished, Failed };
+  Resume resume = Resume::No;
+  Halt halt;
+  bool shuffle = false;
+  std::uint64_t seed = 0;
+  int drain_signal = 0;  // beside INT and TERM; 0: none
+  Duration sample_interval = std::chrono::seconds(1);
+  /// Called for each launch before it starts, with the devices of the job.
+  std::function<void(Launch&, std::span<const DeviceId>)> adapt;
+  /// Names of devices that are closed for the time being: nothing starts on them. Asked again
+  /// whenever the descriptor is readable, which the function has to see to.
+  std::function<std::set<std::string>()> closed_devices;
+  int closed_devices_fd = -1;
+};
+
+}  // namespace berth
