@@ -1,85 +1,121 @@
-// What every answer needs, and what clients ask of the daemon itself.
+#include "daemon/requests.h"
+
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
-#include "daemon/daemon.h"
-#include "daemon/replies.h"
+#include "daemon/handlers/devices.h"
+#include "daemon/handlers/page_files.h"
 
 namespace berth {
 
-void Daemon::answer(Reply reply, HttpResponse response) {
-  if (store_->out_of_reach()) {
-    return reply->respond(std::move(response));  // only reads come this far; see handle()
+Requests::Requests(const Parts& parts)
+    : parts_(parts),
+      server_(parts.loop,
+              [this](HttpRequest request, Turns::Reply reply) {
+                handle(std::move(request), std::move(reply));
+              }),
+      web_(parts.desk, server_, parts.state.paths().state),
+      books_(parts.state.path("usage")),
+      pauses_(parts.desk.driver, parts.desk.events),
+      logs_(parts.files.users),
+      whatif_(parts.loop),
+      commands_(parts.desk, parts.runner, pauses_),
+      submit_(parts.desk, parts.loop, worker_),
+      texts_(parts.desk, submit_),
+      facets_(parts.desk),
+      totals_(parts.desk),
+      routes_(all_routes()) {
+  server_.on_refusal([&log = parts.desk.log](uid_t who, std::string_view what) {
+    log.write("{} was refused: {}",
+              who == Budgets::kStrangers ? "somebody over TCP" : fmt::format("user {}", who), what);
+  });
+}
+
+Result<void> Requests::open() {
+  if (Result<void> listening = web_.open(); !listening) {
+    return listening;
   }
-  // Shared, because a std::function must be copyable.
-  after_commit(
-      [held = std::make_shared<Reply>(std::move(reply)), response = std::move(response)]() mutable {
-        (*held)->respond(std::move(response));
-      });
+  return listen_on_socket();
 }
 
-uid_t Daemon::user_of(const Peer& peer) const { return peer.uid; }
-
-bool Daemon::may_change(const Peer& peer, uid_t owner) const {
-  const uid_t user = user_of(peer);
-  return user == owner || user == 0 || user == ::getuid();
+Result<void> Requests::listen_on_socket() {
+  return server_.listen_unix(parts_.state.paths().socket(), parts_.desk.options.everyone);
 }
 
-/// For the log: what it says must not grow with what a client may choose freely.
-void Daemon::note_refusal(const Peer& peer, std::string_view what) {
-  log_.write("user {} was refused {}", user_of(peer), what);
+HostListeners Requests::listeners() {
+  HostListeners listeners;
+  listeners.reading = [this](const Telemetry::Reading& reading, Time at) {
+    books_.note(reading, at, parts_.desk.driver, parts_.devices);
+    if (parts_.desk.events.has_listeners()) {
+      parts_.desk.events.tell_listeners("devices", devices_json(parts_.desk, parts_.devices));
+    }
+  };
+  listeners.attempt_over = [this](JobId job, std::uint16_t attempt) {
+    books_.usage().end({job, attempt});
+  };
+  listeners.output_changed = [this](JobId job, bool over) {
+    logs_.job_changed(job, over, parts_.desk.now());
+  };
+  listeners.job_ended = [this](JobId job, bool failed) { waiters_.job_ended(job, failed); };
+  return listeners;
 }
 
-HttpResponse Daemon::pause(const HttpRequest& request) { return set_paused(request, true); }
-HttpResponse Daemon::resume(const HttpRequest& request) { return set_paused(request, false); }
-
-HttpResponse Daemon::set_paused(const HttpRequest& request, bool paused) {
-  if (!may_change(request.peer, ::getuid())) {
-    return not_yours();
+void Requests::drop_half_submissions() {
+  for (const StagedJobs& staged : Staging(parts_.desk.store.staging())) {
+    parts_.loop.post([this, first = staged.first] { submit_.drop_staged(first); });
   }
-  if (paused) {
-    driver_->scheduler().tell(Pause{}, now());
-  } else {
-    driver_->scheduler().tell(Resume{}, now());
-  }
-  check(store_->set_setting("paused", paused ? "yes" : ""));
-  announce_daemon();
-  return status(request);
 }
 
-HttpResponse Daemon::stop_daemon(const HttpRequest& request) {
-  if (!may_change(request.peer, ::getuid())) {
-    return not_yours();
-  }
-  after_commit([this] { loop_.stop(); });
-  return status(request);
+void Requests::begin_turn(Time at) {
+  whatif_.check(at);
+  worker_.check();
+  pauses_.settle(at);
 }
 
-void Daemon::listen(Asked asked) {
-  const uid_t user = user_of(asked.request.peer);
-  const EventHub::Listener listener{user, privacy_.sees_all(user)};
-  after_commit([this, held = std::make_shared<Reply>(std::move(asked.reply)),
-                last = std::move(asked.request.last_event_id),
-                listener] { events_->listen(std::move(*held), last, listener); });
+void Requests::end_turn() {
+  settle_waiters();
+  parts_.desk.events.flush();
+  logs_.expire(parts_.desk.now());
 }
 
-HttpResponse Daemon::status(const HttpRequest& request) {
-  std::string counts;
-  for (std::size_t i = 0; i < kPhases; ++i) {
-    counts += fmt::format(R"({}"{}":{})", counts.empty() ? "" : ",",
-                          phase_name(static_cast<JobPhase>(i)), store_->counts()[i]);
+Time Requests::due(Time at) const {
+  return std::min({logs_.next_deadline(), whatif_.deadline(), pauses_.due(at)});
+}
+
+void Requests::settle_waiters() {
+  constexpr Duration kAtMost = std::chrono::milliseconds(5);
+  if (waiters_.size() == 0) {
+    return;
   }
-  const auto devices =
-      std::count_if(driver_->devices().states().begin(), driver_->devices().states().end(),
-                    [](const DeviceState& state) { return !state.removed; });
-  return json(fmt::format(
-      R"({{"version":1,"pid":{},"policy":{},"placement":"{}","owners":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}},"load":{}}})",
-      ::getpid(), quote(policy_), placement_name(scheduler().placement()),
-      owners_.whom() == ChargedTo::User ? "user" : "project", scheduler().paused(), devices,
-      quote(listening_), quote(paths_.state), status_for(request.peer), counts,
-      load_for(request.peer)));
+  const Scheduler& scheduler = parts_.desk.scheduler();
+  waiters_.settle(scheduler.waiting() == 0 && scheduler.running().empty(), kAtMost);
+  if (waiters_.behind()) {
+    parts_.loop.post([] {});
+  }
+}
+
+DaemonFacts Requests::facts() const {
+  return {parts_.state.paths().state,   parts_.opened,  web_.listening(), server_.budgets(),
+          parts_.desk.turns.watchdog(), parts_.counters};
+}
+
+void Requests::handle(HttpRequest request, Turns::Reply reply) {
+  if (serve_page(request, reply)) {
+    return;
+  }
+  Desk& desk = parts_.desk;
+  RouteTable::Found found = routes_.find(request);
+  if (found.route == nullptr) {
+    return desk.answer(std::move(reply), std::move(*found.refusal));
+  }
+  const RouteTable::Route& route = *found.route;
+  if (route.method != "GET" && !desk.turns.can_promise()) {
+    return reply->respond(failed({ErrorCode::Unavailable, desk.turns.problem()}));
+  }
+  const Watchdog::Mark mark = desk.turns.watchdog().mark(route.name);
+  route.handler({std::move(request), std::move(reply), found.job,
+                 route.path.substr(route.path.rfind('/') + 1), route.name});
 }
 
 }  // namespace berth

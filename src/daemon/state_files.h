@@ -31,6 +31,7 @@ class StateFiles {
   /// A folder that was made again is another one: watches what is at the paths now.
   void watch();
 
+  const std::string& folder() const { return paths_.state; }
   std::string logs() const { return paths_.state + "/logs"; }
   /// The log folder is there afterwards, if that can be; false: it had been deleted.
   bool make_logs() const;

@@ -10,7 +10,7 @@
 
 #include "api/http_server.h"
 #include "base/time.h"
-#include "daemon/id_set.h"
+#include "daemon/scans/id_set.h"
 
 namespace berth {
 

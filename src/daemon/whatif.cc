@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "api/messages_whatif.h"
-#include "daemon/daemon.h"
 #include "daemon/replies.h"
 
 namespace berth {
@@ -151,30 +149,6 @@ void Whatif::answer(HttpResponse response) {
   if (const std::unique_ptr<Responder> reply = std::move(reply_)) {
     reply->respond(std::move(response));
   }
-}
-
-void Daemon::ask_whatif(Asked asked) {
-  const Result<WhatifRequest> wanted = parse_whatif_request(asked.request.body);
-  if (!wanted) {
-    return answer(std::move(asked.reply), failed(wanted.error()));
-  }
-  if (whatif_.busy()) {
-    return answer(std::move(asked.reply),
-                  failed({ErrorCode::Refused,
-                          "another simulation is running: try again when it "
-                          "has ended"}));
-  }
-  std::vector<std::string> words = {"berth", "whatif", "--json", "--spans"};
-  if (wanted->queue) {
-    words.emplace_back("--queue");
-  }
-  if (!wanted->policies.empty()) {
-    words.insert(words.end(), {"--policy", fmt::format("{}", fmt::join(wanted->policies, ","))});
-  }
-  if (!wanted->gpus.empty()) {
-    words.insert(words.end(), {"--gpus", wanted->gpus});
-  }
-  whatif_.start(words, std::move(asked.reply), now());
 }
 
 }  // namespace berth

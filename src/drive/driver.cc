@@ -50,6 +50,7 @@ Result<void> Driver::set_policy(const std::string& policy, Placement placement, 
     return Failure(made.error());
   }
   scheduler_.set_policy(std::move(*made), PolicyChanged{policy, placement}, at);
+  options_.policy = policy;
   return {};
 }
 

@@ -51,6 +51,8 @@ class Driver {
   /// Devices have joined the list.
   void add_devices();
   Result<void> set_policy(const std::string& policy, Placement placement, Time at);
+  /// The policy in charge, as a user names it.
+  const std::string& policy() const { return options_.policy; }
 
   /// Lets the scheduler decide, and the host act, until nothing is left to decide at this time.
   void decide(Time at);

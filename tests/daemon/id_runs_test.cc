@@ -1,5 +1,5 @@
 // Numbers as runs.
-#include "daemon/id_runs.h"
+#include "daemon/scans/id_runs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/job_walk.h"
+#include "daemon/scans/job_walk.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -150,9 +150,11 @@ class DaemonCase(unittest.TestCase):
 
     def hear(self, name):
         """The line that a job writes into a gate."""
-        with self.open_gate(name, os.O_RDONLY) as gate:
-            self.assertTrue(select.select([gate], [], [], DEADLINE)[0], f"nothing came by {name}")
-            return gate.readline().strip()
+        def line():
+            with self.open_gate(name, os.O_RDONLY) as gate:
+                self.assertTrue(select.select([gate], [], [], DEADLINE)[0], f"nothing came by {name}")
+                return gate.readline()  # empty: the writer of the line before has closed only now
+        return self.eventually(line).strip()
 
     def eventually(self, is_so, message="it did not happen"):
         """Waits for what sends no event of its own."""

@@ -1,0 +1,58 @@
+// Desk: what those who answer requests work with. They look at the scheduler and the store, tell
+// the scheduler what a client wants (driver.scheduler().tell()), write it down (store), and answer
+// when that is on disk (answer()).
+#pragma once
+
+#include <unistd.h>
+
+#include <string_view>
+
+#include "api/http_server.h"
+#include "core/owners.h"
+#include "daemon/daemon_clock.h"
+#include "daemon/daemon_log.h"
+#include "daemon/events.h"
+#include "daemon/fair_use.h"
+#include "daemon/history.h"
+#include "daemon/privacy.h"
+#include "daemon/replies.h"
+#include "daemon/start.h"
+#include "daemon/turns.h"
+#include "drive/driver.h"
+#include "store/store.h"
+
+namespace berth {
+
+struct Desk {
+  const DaemonOptions& options;
+  const DaemonClock& clock;
+  DaemonLog& log;
+  Store& store;
+  Driver& driver;
+  Turns& turns;
+  EventHub& events;
+  // What is known of users and their jobs, and holds for all of them.
+  FairUse fair_use = {};
+  Privacy privacy = {};
+  Owners owners = Owners();
+  History history = {};
+
+  Time now() const { return clock.now(); }
+  const Scheduler& scheduler() const { return driver.view(); }
+  void answer(std::unique_ptr<Responder> reply, HttpResponse response) const {
+    turns.answer(std::move(reply), std::move(response));
+  }
+  void check(const Result<void>& stored) const { turns.check(stored); }
+
+  /// Root and the daemon's own user may change whatever is there.
+  static bool may_change(const Peer& peer, uid_t owner) {
+    return peer.uid == owner || peer.uid == 0 || peer.uid == ::getuid();
+  }
+  static bool may_steer(const Peer& peer) { return may_change(peer, ::getuid()); }
+  /// `what` must not grow with what a client may choose freely: it is for the log.
+  void note_refusal(const Peer& peer, std::string_view what) const {
+    log.write("user {} was refused {}", peer.uid, what);
+  }
+};
+
+}  // namespace berth

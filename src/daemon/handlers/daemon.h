@@ -1,0 +1,49 @@
+// Requests about the daemon itself.
+#pragma once
+
+#include <string>
+
+#include "api/budgets.h"
+#include "daemon/desk.h"
+#include "daemon/routes.h"
+#include "daemon/shim_host.h"
+#include "daemon/watchdog.h"
+#include "daemon/whatif.h"
+
+namespace berth {
+
+/// What the daemon says of itself beside what is on the desk.
+struct DaemonFacts {
+  std::string home;        // the state folder
+  Time opened{};           // when it was started
+  std::string listening;   // HOST:PORT; empty: not on TCP
+  const Budgets& budgets;  // what clients have and may have
+  const Watchdog& watchdog;
+  const JobCounters& counters;
+};
+
+/// Memory of this process; 0 where nobody can tell.
+std::uint64_t resident_bytes();
+/// How long turns take, the daemon's memory, and who has how much of it, as JSON: the owner and
+/// root are told of everybody, others of themselves.
+std::string load_json(const Desk& desk, const DaemonFacts& facts, const Peer& viewer);
+
+/// Event `daemon`: how it decides has changed.
+void announce_daemon(Desk& desk);
+
+/// GET /v1/status, which also answers the requests that change the daemon.
+HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Peer& viewer);
+/// POST /v1/daemon/pause and resume
+HttpResponse set_paused(Desk& desk, const DaemonFacts& facts, const RoutedRequest& asked);
+/// POST /v1/daemon/policy
+HttpResponse set_policy(Desk& desk, const DaemonFacts& facts, const RoutedRequest& asked);
+/// GET /v1/policies
+HttpResponse list_policies();
+/// GET /metrics: the state of the daemon for Prometheus, in base units.
+HttpResponse show_metrics(const Desk& desk, const DaemonFacts& facts);
+/// GET /v1/events
+void listen_to_events(Desk& desk, RoutedRequest asked);
+/// POST /v1/whatif
+void ask_whatif(Desk& desk, Whatif& whatif, RoutedRequest asked);
+
+}  // namespace berth

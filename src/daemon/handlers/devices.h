@@ -1,0 +1,24 @@
+// Requests about devices: what there is, what it did lately, and which of it may be used.
+#pragma once
+
+#include <string>
+
+#include "daemon/daemon_devices.h"
+#include "daemon/desk.h"
+#include "daemon/device_history.h"
+#include "daemon/routes.h"
+
+namespace berth {
+
+/// Every device with its readings and jobs, as GET /v1/devices and the event `devices` have it.
+std::string devices_json(const Desk& desk, const DaemonDevices& devices);
+
+/// GET /v1/devices
+void list_devices(Desk& desk, const DaemonDevices& devices, RoutedRequest asked);
+/// GET /v1/devices/history: the last minutes.
+void show_device_history(Desk& desk, const DaemonDevices& devices, const DeviceHistory& history,
+                         RoutedRequest asked);
+/// POST /v1/devices/add, remove, drain and undrain
+void change_devices(Desk& desk, DaemonDevices& devices, RoutedRequest asked);
+
+}  // namespace berth

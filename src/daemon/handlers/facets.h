@@ -1,0 +1,36 @@
+// GET /v1/facets: by what jobs can be chosen: the projects, users, labels and sweeps that there
+// are.
+#pragma once
+
+#include <vector>
+
+#include "daemon/desk.h"
+#include "daemon/kept_answer.h"
+#include "daemon/routes.h"
+
+namespace berth {
+
+class FacetsHandler {
+ public:
+  explicit FacetsHandler(Desk& desk) : desk_(desk) {}
+
+  /// Whoever asks while they are being counted gets the same answer.
+  void handle(RoutedRequest asked);
+
+ private:
+  struct Facets;
+  bool abandoned();
+  void count_labels(const std::shared_ptr<Facets>& facets);
+  void finish(const Facets& facets, const Result<std::string>& text);
+  std::string facets_json(const Facets& facets) const;
+
+  Desk& desk_;
+  KeptAnswer kept_;
+  std::vector<Turns::Reply> waiting_;
+};
+
+/// The same for a user who does not see the jobs of others: what this user's own jobs can be chosen
+/// by. Read job by job: one user has few beside all.
+void list_own_facets(Desk& desk, RoutedRequest asked);
+
+}  // namespace berth

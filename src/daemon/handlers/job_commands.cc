@@ -1,0 +1,265 @@
+#include "daemon/handlers/job_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "base/units.h"
+#include "core/recipe.h"
+#include "daemon/scans/job_walk.h"
+#include "daemon/selector.h"
+#include "daemon/submission_checks.h"
+
+namespace berth {
+namespace {
+
+/// Each is written down, and what becomes of it, too.
+constexpr std::size_t kRecordsAtOnce = 20;
+constexpr Duration kActInOneGo = std::chrono::milliseconds(5);
+constexpr std::size_t kMostReasons = 10;
+
+struct Verb {
+  std::string_view name;
+  std::vector<JobPhase> phases;  // of the jobs that a choice by anything but numbers means
+  std::string_view which;        // the same in words
+};
+
+const std::vector<Verb>& verbs() {
+  using enum JobPhase;
+  static const std::vector<Verb> kVerbs = {
+      {"kill", {Held, Queued, Starting, Running}, "job that runs or waits"},
+      {"signal", {Running}, "running job"},
+      {"hold", {Queued}, "queued job"},
+      {"release", {Held}, "held job"},
+      {"pause", {Running}, "running job"},
+      {"resume", {Running}, "running job"},
+      {"rerun", {Succeeded, Failed, Cancelled, TimedOut, Oom, Lost}, "job that has ended"},
+      {"edit", {Held, Queued}, "waiting job"},
+  };
+  return kVerbs;
+}
+
+}  // namespace
+
+struct JobCommands::Batch {
+  std::string verb;
+  std::string_view which;  // it is for, in words
+  std::string body;
+  int signal = 0;
+  Peer peer;
+  JobQuery query;
+  std::optional<JobWalk> walk;
+  bool single = false;  // one job was named: what is wrong with it is the answer
+  std::uint64_t done = 0;
+  std::uint64_t refused = 0;
+  std::vector<Error> reasons;
+  Turns::Reply reply;
+};
+
+void JobCommands::handle(RoutedRequest asked) {
+  const HttpRequest& request = asked.request;
+  const std::string_view name = asked.verb;
+  const auto verb = std::find_if(verbs().begin(), verbs().end(),
+                                 [&](const Verb& known) { return known.name == name; });
+  BERTH_CHECK(verb != verbs().end());  // whatever has a route is there
+  const auto words = request.parameters("select");
+  Result<JobFilter> filter = parse_selector(words);
+  if (!filter || words.empty()) {
+    return desk_.answer(
+        std::move(asked.reply),
+        failed(filter ? Error{ErrorCode::Usage, "say which jobs"} : filter.error()));
+  }
+  const Result<std::int64_t> signal =
+      parse_integer(request.parameter("signal").value_or("0"), "signal");
+  if (!signal || *signal < 0 || *signal > 64 || (name == "signal" && *signal == 0)) {
+    return desk_.answer(std::move(asked.reply),
+                        failed({ErrorCode::Usage, "signal must be from 1 to 64"}));
+  }
+  auto batch = std::make_shared<Batch>();
+  batch->verb = name;
+  batch->which = verb->which;
+  batch->body = std::move(asked.request.body);
+  batch->signal = static_cast<int>(*signal);
+  batch->peer = request.peer;
+  batch->single =
+      words.size() == 1 && filter->ids.size() == 1 && filter->ids[0].first == filter->ids[0].last;
+  batch->query.filter = desk_.privacy.narrowed(std::move(*filter), request.peer.uid);
+  const bool numbers_alone =
+      !batch->query.filter.ids.empty() && batch->query.filter.or_named.empty();
+  if (!numbers_alone && batch->query.filter.phases.empty()) {
+    batch->query.filter.phases = verb->phases;
+  }
+  batch->reply = std::move(asked.reply);
+  batch->walk.emplace(batch->query, desk_.store);
+  desk_.turns.in_pieces([this, batch] { return continue_batch(*batch); }, kActInOneGo);
+}
+
+/// A client that goes leaves the rest undone: whoever stops a command midway wants that.
+bool JobCommands::continue_batch(Batch& batch) {
+  if (batch.reply->gone()) {
+    return false;
+  }
+  const Result<std::vector<JobRecord>> jobs = batch.walk->next(desk_.store, kRecordsAtOnce);
+  if (!jobs) {
+    desk_.answer(std::move(batch.reply), failed(jobs.error()));
+    return false;
+  }
+  for (const JobRecord& job : *jobs) {
+    const bool allowed = Desk::may_change(batch.peer, job.description.user);
+    const Result<void> done =
+        allowed ? act(batch, job)
+                : fail(ErrorCode::Refused, fmt::format("job {} is another user's", job.id.value));
+    if (!allowed) {
+      desk_.note_refusal(batch.peer, fmt::format("to {} jobs of others", batch.verb));
+    }
+    if (done) {
+      ++batch.done;
+      desk_.events.job_changed(job.id);
+      continue;
+    }
+    ++batch.refused;
+    if (batch.reasons.size() < kMostReasons) {
+      batch.reasons.push_back(done.error());
+    }
+  }
+  if (batch.walk->over()) {
+    finish_batch(batch);
+    return false;
+  }
+  return true;
+}
+
+void JobCommands::finish_batch(Batch& batch) {
+  if (batch.done == 0 && batch.refused == 0) {
+    return desk_.answer(
+        std::move(batch.reply),
+        failed(batch.single
+                   ? Error{ErrorCode::NotFound,
+                           fmt::format("there is no job {}", batch.query.filter.ids[0].first.value)}
+                   : Error{ErrorCode::NotFound, fmt::format("no {} matches", batch.which)}));
+  }
+  if (batch.single && batch.refused > 0) {
+    return desk_.answer(std::move(batch.reply), failed(batch.reasons[0]));
+  }
+  std::vector<std::string> reasons;
+  for (const Error& error : batch.reasons) {
+    reasons.push_back(quote(error.message));
+  }
+  desk_.answer(std::move(batch.reply),
+               json(fmt::format(R"({{"version":1,"done":{},"refused":{},"reasons":[{}]}})",
+                                batch.done, batch.refused, fmt::join(reasons, ","))));
+}
+
+Result<void> JobCommands::act(const Batch& batch, const JobRecord& job) {
+  const Time at = desk_.now();
+  const std::string& verb = batch.verb;
+  const auto apply = [&](const auto& input) { return desk_.driver.scheduler().tell(input, at); };
+  if (verb == "rerun") {
+    return rerun(job);
+  }
+  if (!is_live(job.phase)) {
+    return fail(ErrorCode::Refused,
+                fmt::format("job {} has already ended: {}", job.id.value, phase_name(job.phase)));
+  }
+  if (verb == "kill") {
+    return apply(Cancel{job.id});
+  }
+  if (verb == "hold" || verb == "release") {
+    Result<void> done = verb == "hold" ? apply(Hold{job.id}) : apply(Release{job.id});
+    if (done) {
+      desk_.check(desk_.store.set_waiting(job.id, verb == "hold", job.not_before));
+    }
+    return done;
+  }
+  if (verb == "edit") {
+    return edit(job, batch.body, batch.peer.uid);
+  }
+  return send(batch, job);
+}
+
+/// To the job's processes.
+Result<void> JobCommands::send(const Batch& batch, const JobRecord& job) {
+  if (job.phase != JobPhase::Running) {
+    return fail(ErrorCode::Refused,
+                fmt::format("job {} is {}, not running", job.id.value, phase_name(job.phase)));
+  }
+  desk_.turns.after_commit([this, id = job.id, verb = batch.verb, signal = batch.signal] {
+    if (verb == "signal") {
+      runner_.send(id, signal);
+    } else {
+      runner_.pause(id, verb == "pause");
+      pauses_.told(id, verb == "pause", desk_.now());
+    }
+  });
+  return {};
+}
+
+/// Back to the queue, at its end; the attempts that it has had stay on record.
+Result<void> JobCommands::rerun(const JobRecord& job) {
+  const Time at = desk_.now();
+  if (is_live(job.phase)) {
+    return fail(ErrorCode::Refused, fmt::format("job {} has not ended yet: it is {}", job.id.value,
+                                                phase_name(job.phase)));
+  }
+  if (job.attempt == std::numeric_limits<decltype(job.attempt)>::max()) {
+    return fail(ErrorCode::Refused,
+                fmt::format("job {} has had {} attempts, and there is no number for another: "
+                            "submit it as a new job",
+                            job.id.value, job.attempt));
+  }
+  JobSpec spec = job.description.spec;
+  spec.after.clear();  // they were met once
+  spec.begin = {};
+  spec.held = false;
+  spec.owner = desk_.owners.of(job.description.project, job.description.user);
+  if (Result<void> checked = desk_.scheduler().check_submission(spec); !checked) {
+    return checked;
+  }
+  const uid_t user = job.description.user;
+  const std::uint64_t bytes = text_bytes(job.description);
+  if (Result<void> fits = desk_.fair_use.check_queue(user, 1, bytes); !fits) {
+    return fits;
+  }
+  desk_.fair_use.joined(job.id, 1, user, bytes);
+  desk_.driver.scheduler().tell(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
+  desk_.check(desk_.store.set_waiting(job.id, false, {}));
+  desk_.driver.memory().jobs_wait(job.id, 1,
+                                  recipe_of(job.description.project, job.description.command));
+  return {};
+}
+
+Result<void> JobCommands::edit(const JobRecord& job, const std::string& changes, uid_t editor) {
+  const Time at = desk_.now();
+  JobDescription edited = job.description;
+  edited.spec.begin = std::max(edited.spec.begin, job.not_before);
+  edited.spec.owner = desk_.owners.of(edited.project, edited.user);
+  const JobSpec before = edited.spec;
+  if (Result<void> read = read_edit(changes, edited); !read) {
+    return read;
+  }
+  if (Result<void> checked = desk_.fair_use.check_rank(edited.spec, editor, before); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = check_warning(edited.spec); !checked) {
+    return checked;
+  }
+  if (Result<void> checked = Store::check(edited, Store::share_environment(edited.environment));
+      !checked) {
+    return checked;
+  }
+  if (Result<void> settled = desk_.driver.mps().settle(edited.spec.needs, job.description.user);
+      !settled) {
+    return settled;
+  }
+  if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, edited.spec}, before, at);
+      !done) {
+    return done;
+  }
+  desk_.check(desk_.store.amend(job.id, edited.spec, edited.name, edited.command));
+  desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(edited.project, edited.command));
+  return {};
+}
+
+}  // namespace berth

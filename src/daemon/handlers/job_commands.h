@@ -1,0 +1,36 @@
+// Commands on jobs that are there already: kill, signal, hold, release, pause, resume, rerun and
+// edit. A command on many jobs is carried out some at a time, so that others are served meanwhile.
+#pragma once
+
+#include <string>
+
+#include "daemon/desk.h"
+#include "daemon/job_pauses.h"
+#include "daemon/routes.h"
+#include "exec/shim_runner.h"
+
+namespace berth {
+
+class JobCommands {
+ public:
+  JobCommands(Desk& desk, ShimRunner& runner, JobPauses& pauses)
+      : desk_(desk), runner_(runner), pauses_(pauses) {}
+
+  void handle(RoutedRequest asked);
+
+ private:
+  struct Batch;  // one command, on the jobs that it chooses
+
+  bool continue_batch(Batch& batch);
+  void finish_batch(Batch& batch);
+  Result<void> act(const Batch& batch, const JobRecord& job);
+  Result<void> send(const Batch& batch, const JobRecord& job);
+  Result<void> rerun(const JobRecord& job);
+  Result<void> edit(const JobRecord& job, const std::string& changes, uid_t editor);
+
+  Desk& desk_;
+  ShimRunner& runner_;
+  JobPauses& pauses_;
+};
+
+}  // namespace berth

@@ -1,0 +1,227 @@
+#include "daemon/job_reports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "daemon/job_pauses.h"
+#include "policy/policies.h"
+
+namespace berth {
+namespace {
+
+/// A forecast that takes longer is used when it is there; that before it, until then.
+constexpr Duration kForecastInOneGo = std::chrono::milliseconds(10);
+/// One that fails at once and is tried again may have had thousands.
+constexpr std::size_t kMostAttemptsShown = 1000;
+constexpr std::size_t kMostObstacles = 3;  // that an explanation names
+
+void add_ending(AttemptReport& report, const StoredAttempt& attempt) {
+  if (!attempt.ending) {
+    return;
+  }
+  const Ending& ending = *attempt.ending;
+  report.ended = seconds(ending.ended);
+  report.outcome = outcome_name(ending.outcome);
+  if (ending.signal != 0) {
+    report.signal = ending.signal;
+  } else if (attempt.started != kNever && ending.outcome != Outcome::Lost) {
+    report.exit_code = ending.exit_code;
+  }
+  report.reason = ending.message;
+  report.peak = ending.peak;
+  report.peaks = ending.peaks;
+}
+
+AttemptReport report_of(const StoredAttempt& attempt) {
+  AttemptReport report;
+  report.attempt = attempt.attempt;
+  report.gpus = attempt.devices;
+  report.pid = attempt.pid;
+  report.started = seconds(attempt.started);
+  report.log = attempt.stdout_path;
+  report.error_log = attempt.stderr_path;
+  add_ending(report, attempt);
+  return report;
+}
+
+/// Why a job ended as it did, where its state and exit code do not say.
+std::string reason_of(const Ending& ending) {
+  if (!ending.message.empty()) {
+    return ending.message;
+  }
+  switch (ending.reason) {
+    case EndReason::TimeLimit:
+      return "it reached its time limit";
+    case EndReason::Dependency:
+      return "a job that it had to follow did not end as required";
+    case EndReason::NotStarted:
+      return "its command could not be started";
+    case EndReason::Exited:
+    case EndReason::Cancelled:
+    case EndReason::Lost:
+      return "";
+    case EndReason::Profile:
+      return "it ran only to see how much GPU memory it uses";
+    case EndReason::Memory:
+      return "it used more GPU memory than it claimed while others shared the GPU";
+  }
+  return "";
+}
+
+}  // namespace
+
+JobReport JobReports::report(const JobRecord& record) const {
+  JobReport report;
+  report.id = record.id;
+  report.description = record.description;
+  report.state = phase_name(record.phase);
+  report.attempt = record.attempt;
+  if (const Job* job = desk_.scheduler().find(record.id); job != nullptr) {
+    report.description.spec.needs =
+        desk_.scheduler().needs(*job);  // a claim may have changed since
+  }
+  report.submitted = seconds(record.submitted);
+  report.started = seconds(record.started);
+  if (record.ending) {
+    report.ended = seconds(record.ending->ended);
+    if (record.ending->signal != 0) {
+      report.signal = record.ending->signal;
+    } else if (record.started != kNever && record.phase != JobPhase::Lost) {
+      report.exit_code = record.ending->exit_code;
+    }
+    report.reason = reason_of(*record.ending);
+    report.peak = record.ending->peak;
+    report.gpu_seconds = to_seconds(record.ending->gpu_time);
+    report.energy = record.ending->energy;
+  }
+  if (record.attempt > 0) {
+    if (const auto attempts = desk_.store.attempts(record.id, 1); attempts && !attempts->empty()) {
+      report.log = attempts->back().stdout_path;
+      if (record.phase != JobPhase::Queued && record.phase != JobPhase::Held) {
+        report.gpus = attempts->back().devices;
+        report.pid = attempts->back().pid;
+      }
+    }
+  }
+  if (record.phase == JobPhase::Running) {
+    report.paused = JobPauses::is_stopped(report.pid);
+    if (const DrivenAttempt* attempt = desk_.driver.attempt(record.id); attempt != nullptr) {
+      report.peak = desk_.driver.memory().watch().peak(record.id);
+      report.energy = attempt->energy;
+      report.reason = attempt->warning;
+      report.expected_end = seconds(expected_end(record.id));
+    }
+  }
+  return report;
+}
+
+Result<JobReport> JobReports::full_report(const JobRecord& record) {
+  JobReport full = report(record);
+  const Result<std::vector<StoredAttempt>> attempts =
+      desk_.store.attempts(record.id, kMostAttemptsShown);
+  if (!attempts) {
+    return Failure(attempts.error());
+  }
+  for (const StoredAttempt& attempt : *attempts) {
+    full.attempts.push_back(report_of(attempt));
+  }
+  if (const Job* job = desk_.scheduler().find(record.id); job != nullptr && job->waiting()) {
+    full.expected_start = expected_start(record.id);
+    Explanation why = desk_.scheduler().explain(record.id, desk_.now());
+    if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && full.expected_start > 0) {
+      why.until = kNever;  // the same again, in other words
+    }
+    full.why = explain_waiting(*job, std::move(why));
+  }
+  return full;
+}
+
+EventHub::Described JobReports::described(JobId id) const {
+  const Result<JobRecord> record = desk_.store.job_without_environment(id);
+  if (!record) {
+    return {};
+  }
+  const JobReport full = report(*record);
+  return {to_json(full), desk_.options.keep_private ? to_json(Privacy::hidden(full)) : "",
+          record->description.user};
+}
+
+Time JobReports::expected_end(JobId id) const {
+  const Job* job = desk_.scheduler().find(id);
+  const auto* running = job == nullptr ? nullptr : std::get_if<Running>(&job->state);
+  const DrivenAttempt* attempt = desk_.driver.attempt(id);
+  if (running == nullptr || attempt == nullptr) {
+    return kNever;
+  }
+  const Duration expected =
+      job->expected != kForever ? job->expected : desk_.history.expected(attempt->facts.recipe.key);
+  return add_saturating(running->since, std::min(expected, job->limit));
+}
+
+/// Why a job waits, with what stands in the way of devices that would serve it.
+std::string JobReports::explain_waiting(const Job& job, Explanation why) const {
+  const DeviceTable& table = desk_.scheduler().devices();
+  std::vector<std::string> obstacles;
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    const DeviceId device{i};
+    const DeviceLocks::Obstacle* obstacle = devices_.obstacle(device);
+    if (why.kind == Explanation::Kind::NoDevice && obstacle != nullptr &&
+        table.fits_when_empty(device, desk_.scheduler().needs(job))) {
+      obstacles.push_back(describe(*obstacle, devices_.name(device)));
+      if (!obstacle->holder && why.taken > 0) {
+        --why.taken;  // nobody has it: it is told what went wrong instead
+      }
+    }
+  }
+  std::string text = describe(why, desk_.now());
+  const std::size_t shown = std::min(obstacles.size(), kMostObstacles);
+  if (shown > 0) {
+    text += fmt::format("; {}", fmt::join(obstacles.begin(), obstacles.begin() + shown, "; "));
+  }
+  if (shown < obstacles.size()) {
+    text += fmt::format("; and {} more", obstacles.size() - shown);
+  }
+  return text;
+}
+
+const Forecast::Runs& JobReports::expected_runs() {
+  refresh_forecast();
+  return forecast_.runs();
+}
+
+void JobReports::refresh_forecast() {
+  const Time at = desk_.now();
+  if (!forecast_.due(at)) {
+    return;
+  }
+  Result<std::unique_ptr<Policy>> policy = make_live_policy(desk_.driver.policy());
+  if (!policy) {
+    return;
+  }
+  forecast_.begin(
+      desk_.scheduler().forecast(std::move(*policy), desk_.history.typical(), kForecastJobs, at),
+      at, desk_.now());
+  if (forecast_.play(kForecastInOneGo, [this] { return desk_.now(); })) {
+    desk_.turns.later_in_pieces(
+        [this] { return forecast_.play(Turns::kInOneGo, [this] { return desk_.now(); }); });
+  }
+}
+
+double JobReports::expected_start(JobId id) {
+  refresh_forecast();
+  const Forecast::Runs& runs = forecast_.runs();
+  if (const auto found = runs.find(id); found != runs.end()) {
+    return seconds(std::max(found->second.start, desk_.now()));
+  }
+  const Job* job = desk_.scheduler().find(id);
+  if (job == nullptr || !desk_.scheduler().queue().contains(*job) || runs.size() < kForecastJobs) {
+    return 0;
+  }
+  // Further back than was looked: at the pace of those in front.
+  const auto ahead = static_cast<double>(desk_.scheduler().ahead_of(*job, kMostAhead));
+  return seconds(desk_.now()) + to_seconds(forecast_.last_start() - forecast_.at()) * ahead /
+                                    static_cast<double>(runs.size());
+}
+
+}  // namespace berth

@@ -1,0 +1,25 @@
+#include "daemon/policy_setting.h"
+
+namespace berth {
+
+Result<PolicySetting> read_policy(Store& store, const DaemonOptions& options) {
+  const Result<std::optional<std::string>> policy = store.setting("policy");
+  const Result<std::optional<std::string>> placed = store.setting("placement");
+  if (!policy || !placed) {
+    return fail(ErrorCode::Io, "the settings in the database cannot be read");
+  }
+  PolicySetting setting;
+  setting.policy = !options.policy.empty() ? options.policy : policy->value_or("priority");
+  const Result<Placement> before = parse_placement(placed->value_or("pack"));
+  setting.placement = options.placement.value_or(before ? *before : Placement::Pack);
+  return setting;
+}
+
+Result<void> keep_policy(Store& store, const Driver& driver) {
+  if (Result<void> kept = store.set_setting("policy", driver.policy()); !kept) {
+    return kept;
+  }
+  return store.set_setting("placement", std::string(placement_name(driver.view().placement())));
+}
+
+}  // namespace berth

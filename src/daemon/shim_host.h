@@ -1,0 +1,111 @@
+// ShimHost: carries out what the driver decides, durably. An attempt is on record before its shim
+// starts it, and its end is on record before anybody is told.
+//
+// The driver needs a host to be made, and the host needs the driver to work: use() brings the two
+// together. Owned by the loop's thread.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "api/loop.h"
+#include "daemon/daemon_devices.h"
+#include "daemon/desk.h"
+#include "daemon/job_files.h"
+#include "daemon/watchdog.h"
+#include "drive/host.h"
+#include "exec/shim_runner.h"
+#include "store/records.h"
+
+namespace berth {
+
+/// What has happened since the daemon started.
+struct JobCounters {
+  std::uint64_t started = 0;                   // attempts
+  std::array<std::uint64_t, kPhases> ended{};  // jobs, by how they ended
+};
+
+/// Who else is to hear of attempts and devices.
+struct HostListeners {
+  std::function<void(const Telemetry::Reading&, Time)> reading;
+  std::function<void(JobId, std::uint16_t attempt)> attempt_over;  // that is on disk by then
+  std::function<void(JobId, bool over)> output_changed;            // it begins, or will not go on
+  std::function<void(JobId, bool failed)> job_ended;               // that is on disk by then
+};
+
+class ShimHost final : public Host {
+ public:
+  struct Parts {
+    Loop& loop;
+    Watchdog& watchdog;
+    const DaemonClock& clock;
+    DaemonLog& log;
+    ShimRunner& runner;
+    DaemonDevices& devices;
+    JobFiles& files;
+    JobCounters& counters;
+    std::string mark;  // BERTH_RUN of the jobs
+  };
+  explicit ShimHost(Parts parts) : parts_(std::move(parts)) {}
+  void use(Desk& desk, HostListeners listeners);
+
+  // --- for a daemon that takes up what the one before has left
+
+  /// An attempt that is on record and has devices.
+  void adopt(const StoredAttempt& attempt, const JobRecord& job, const AttemptStart* running);
+  /// The same, where no shim ever began it.
+  void start_again(const StartJob& start, const StoredAttempt& attempt, const JobRecord& job,
+                   Time at);
+  void take_end(const AttemptEnd& end, Time at);
+
+  // --- for the loop
+
+  void take_shim_events();
+  /// Hands the attempt to its shim. To be called when it is on disk that the attempt begins, and
+  /// again when there is room for it.
+  void start_shim(JobId job);
+
+  // --- for the driver
+
+  Time now() const override { return parts_.clock.now(); }
+  void watch(int fd, std::string_view what, std::function<void()> readable) override;
+  void unwatch(int fd) override { parts_.loop.unwatch(fd); }
+  AttemptFacts begin(const StartJob& start, Time at) override;
+  void launch(const StartJob& start, Time at) override;
+  void stop(const StopJob& stop) override;
+  void warn(JobId job) override;
+  void ended(const Job& job, const Ended& ended, const DrivenAttempt* attempt, Time at) override;
+  void requeued(const JobRequeued& requeued, const DrivenAttempt& attempt, Time at) override;
+  void attempt_changed(JobId job) override { desk_->events.job_changed(job); }
+  void device_changed(DeviceId device, DeviceHealth before) override;
+  void reading_taken(const Telemetry::Reading& reading, Time at) override;
+  void blocked(const DeviceLocks::Obstacle& obstacle) override;
+  void inform(const std::string& text) override { parts_.log.write("{}", text); }
+
+ private:
+  /// What only this host knows of an attempt that has devices; the driver knows the rest.
+  struct Attempt {
+    int warning_signal = 0;
+    std::string stdout_path;
+    std::string stderr_path;
+    std::optional<ShimLaunch> launch;  // until it is handed to the runner
+    Time ended = kNever;               // as its shim says
+    std::optional<std::string> words;  // the end of its output, once somebody needs to know
+    bool awaits_words = false;         // its end is settled when they have come
+  };
+
+  void take_start(const AttemptStart& start, Time at);
+  bool await_words(const AttemptEnd& end);
+  void end_unstarted(JobId job, std::uint16_t attempt, AttemptOver over);
+  Ending ending_of(const Ended& ended, JobId job, const DrivenAttempt* attempt) const;
+
+  Parts parts_;
+  Desk* desk_ = nullptr;
+  HostListeners listeners_;
+  std::map<JobId, Attempt> attempts_;
+};
+
+}  // namespace berth
