@@ -45,6 +45,9 @@ class Requests {
   Result<void> listen_on_socket();
   const std::string& listening() const { return web_.listening(); }
 
+  /// Answers a request, now or later; the server calls it.
+  void handle(HttpRequest request, std::unique_ptr<Responder> reply);
+
   /// What the host is to tell.
   HostListeners listeners();
   /// Readable when output has changed that somebody waits for; then call output_changed().
@@ -61,7 +64,6 @@ class Requests {
   Time due(Time at) const;
 
  private:
-  void handle(HttpRequest request, std::unique_ptr<Responder> reply);
   std::vector<RouteTable::Route> all_routes();
   /// A handler that has its answer at once.
   using Answer = std::function<HttpResponse(const RoutedRequest&)>;

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "replies.h"
+#include "daemon/recording_replies.h"
 
 namespace berth {
 namespace {

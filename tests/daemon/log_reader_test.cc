@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "replies.h"
+#include "daemon/recording_replies.h"
 
 namespace berth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/replies.h"
+#include "daemon/recording_replies.h"
 
 namespace berth {
 namespace {
