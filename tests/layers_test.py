@@ -65,6 +65,7 @@ PATH_CALLS = {
     "daemon/handlers/load.cc": (1, KERNEL),
     "daemon/output_file.cc": (4, "any path, in a process of the user who chose it: UserFiles sees to that"),
     "daemon/replay.cc": (1, OWN),
+    "daemon/reading_books.cc": (1, STATE),
     "daemon/start.cc": (6, STATE),
     "daemon/state_files.cc": (3, STATE),
     "daemon/state_folder.cc": (3, STATE),

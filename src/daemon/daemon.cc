@@ -25,6 +25,7 @@ void Daemon::run() {
                      ::getpid(), ::getuid(), options_.everyone ? ", and for everyone" : "",
                      listening.empty() ? "" : ", and listens on " + listening);
   loop_.run([this] { turn(); }, [this](Duration took) { end_turn(took); });
+  requests_->save();
   driver_->mps().finish();  // those that jobs use stay, for the next daemon
   state_.log().write("the daemon has stopped");
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -22,6 +24,12 @@ class DeviceHistory {
 
   /// One reading of all devices, in their order. Devices may join.
   void add(Time at, const std::vector<DeviceSample>& samples);
+
+  /// For a file, with the names of the devices in their order.
+  std::string encode(const std::vector<std::string>& names) const;
+  /// What a file tells of the devices that there are now; nothing where it makes no sense.
+  static std::optional<DeviceHistory> decode(std::string_view bytes,
+                                             const std::vector<std::string>& names);
 
   /// When the first point begins; those after it are kInterval apart.
   Time from() const { return Time(first_ * kInterval); }

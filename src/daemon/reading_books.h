@@ -1,8 +1,10 @@
 // ReadingBooks: what readings of the devices leave behind: what each attempt used over time, and
-// what the devices did in the last minutes.
+// what the devices did in the last minutes. Both are in files, which are written once a minute and
+// when the daemon stops, so that the next daemon goes on where this one was.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "daemon/daemon_devices.h"
 #include "daemon/device_history.h"
@@ -13,11 +15,12 @@ namespace berth {
 
 class ReadingBooks {
  public:
-  /// Files of attempts are kept in this folder, which need not be there yet.
-  explicit ReadingBooks(std::string folder) { usage_.open(std::move(folder)); }
+  /// `folder`: the state folder. `devices`: those that there are now.
+  ReadingBooks(const std::string& folder, const std::vector<DeviceInfo>& devices);
 
   void note(const Telemetry::Reading& reading, Time at, const Driver& driver,
             const DaemonDevices& devices);
+  void save(const std::vector<DeviceInfo>& devices);
 
   UsageBook& usage() { return usage_; }
   const UsageBook& usage() const { return usage_; }
@@ -25,7 +28,9 @@ class ReadingBooks {
 
  private:
   UsageBook usage_;
+  std::string history_file_;
   DeviceHistory devices_;
+  Time saved_{};
 };
 
 }  // namespace berth

@@ -16,7 +16,7 @@ Requests::Requests(const Parts& parts)
                 handle(std::move(request), std::move(reply));
               }),
       web_(parts.desk, server_, parts.state.paths().state),
-      books_(parts.state.path("usage")),
+      books_(parts.state.paths().state, parts.devices.list()),
       pauses_(parts.desk.driver, parts.desk.events),
       logs_(parts.files.users),
       whatif_(parts.loop),
@@ -50,6 +50,9 @@ HostListeners Requests::listeners() {
     if (parts_.desk.events.has_listeners()) {
       parts_.desk.events.tell_listeners("devices", devices_json(parts_.desk, parts_.devices));
     }
+  };
+  listeners.used_before = [this](JobId job, std::uint16_t attempt) {
+    return books_.usage().find({job, attempt});
   };
   listeners.attempt_over = [this](JobId job, std::uint16_t attempt) {
     books_.usage().end({job, attempt});

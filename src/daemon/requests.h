@@ -56,6 +56,8 @@ class Requests {
 
   /// At the start: half a submission of a daemon that died is dropped.
   void drop_half_submissions();
+  /// When the daemon stops: what the next one is to know.
+  void save() { books_.save(parts_.devices.list()); }
   /// At the beginning of a turn.
   void begin_turn(Time at);
   /// At its end, when what happened is on disk: tells those who wait for it.

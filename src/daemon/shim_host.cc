@@ -103,7 +103,12 @@ void ShimHost::adopt(const StoredAttempt& attempt, const JobRecord& job,
     driven.pid = running->pid;
     driven.cgroup = running->cgroup;
   }
-  desk_->driver.adopt(job.id, std::move(driven));
+  std::vector<Bytes> peaks;
+  if (const std::optional<UsageLog> used = listeners_.used_before(job.id, job.attempt)) {
+    driven.energy = used->energy();
+    peaks = used->peaks();
+  }
+  desk_->driver.adopt(job.id, std::move(driven), peaks);
 }
 
 void ShimHost::start_again(const StartJob& start, const StoredAttempt& attempt,

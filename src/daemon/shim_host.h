@@ -15,6 +15,7 @@
 #include "daemon/daemon_devices.h"
 #include "daemon/desk.h"
 #include "daemon/job_files.h"
+#include "daemon/usage_log.h"
 #include "daemon/watchdog.h"
 #include "drive/host.h"
 #include "exec/shim_runner.h"
@@ -28,9 +29,11 @@ struct JobCounters {
   std::array<std::uint64_t, kPhases> ended{};  // jobs, by how they ended
 };
 
-/// Who else is to hear of attempts and devices.
+/// Who else is to hear of attempts and devices, and who knows of them.
 struct HostListeners {
   std::function<void(const Telemetry::Reading&, Time)> reading;
+  /// What an attempt of an earlier daemon has used until now, if that is known.
+  std::function<std::optional<UsageLog>(JobId, std::uint16_t attempt)> used_before;
   std::function<void(JobId, std::uint16_t attempt)> attempt_over;  // that is on disk by then
   std::function<void(JobId, bool over)> output_changed;            // it begins, or will not go on
   std::function<void(JobId, bool failed)> job_ended;               // that is on disk by then

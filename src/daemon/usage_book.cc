@@ -18,7 +18,7 @@ constexpr Duration kSaveEvery = std::chrono::minutes(1);
 }  // namespace
 
 void UsageBook::add(Attempt attempt, const std::vector<std::string>& devices, Time at,
-                    const std::vector<UsageLog::Reading>& readings) {
+                    const std::vector<UsageLog::Reading>& readings, std::optional<double> energy) {
   auto found = open_.find(attempt);
   if (found == open_.end()) {
     std::optional<UsageLog> before = load(attempt);
@@ -28,8 +28,15 @@ void UsageBook::add(Attempt attempt, const std::vector<std::string>& devices, Ti
   }
   Open& open = found->second;
   open.log.add(at, readings);
+  open.log.set_energy(energy);
   if (at - open.saved >= kSaveEvery) {
     open.saved = at;
+    save(attempt, open.log);
+  }
+}
+
+void UsageBook::save_all() {
+  for (const auto& [attempt, open] : open_) {
     save(attempt, open.log);
   }
 }
@@ -60,11 +67,13 @@ std::optional<UsageLog> UsageBook::load(Attempt attempt) const {
   return bytes ? UsageLog::decode(*bytes) : std::nullopt;
 }
 
-/// Whole or not at all. A chart is not worth a sync, nor an error when the disk is full.
 void UsageBook::save(Attempt attempt, const UsageLog& log) const {
   ::mkdir(folder_.c_str(), 0700);
-  const std::string made = path(attempt) + "~";
-  const std::string bytes = log.encode();
+  replace_chart_file(path(attempt), log.encode());
+}
+
+void replace_chart_file(const std::string& path, std::string_view bytes) {
+  const std::string made = path + "~";
   {
     const Fd file(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
     if (!file ||
@@ -73,7 +82,7 @@ void UsageBook::save(Attempt attempt, const UsageLog& log) const {
       return;
     }
   }
-  std::rename(made.c_str(), path(attempt).c_str());
+  std::rename(made.c_str(), path.c_str());
 }
 
 }  // namespace berth

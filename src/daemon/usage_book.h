@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/ids.h"
@@ -20,7 +21,9 @@ class UsageBook {
 
   /// Of a running attempt, which goes on where an earlier daemon left it.
   void add(Attempt attempt, const std::vector<std::string>& devices, Time at,
-           const std::vector<UsageLog::Reading>& readings);
+           const std::vector<UsageLog::Reading>& readings, std::optional<double> energy = {});
+  /// Writes the files of the attempts that run.
+  void save_all();
   /// It has ended.
   void end(Attempt attempt);
   /// Nothing where nothing was seen.
@@ -40,5 +43,9 @@ class UsageBook {
   std::string folder_;
   std::map<Attempt, Open> open_;
 };
+
+/// Writes the file whole or not at all. A chart is not worth a sync, nor an error when the disk is
+/// full.
+void replace_chart_file(const std::string& path, std::string_view bytes);
 
 }  // namespace berth

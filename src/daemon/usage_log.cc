@@ -8,7 +8,10 @@
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kFormat = 1;
+constexpr std::uint64_t kWithoutEnergy = 1;  // the format of files that have none
+constexpr std::uint64_t kFormat = 2;
+constexpr double kMillijoules = 1000;
+constexpr std::uint64_t kMostEnergy = std::uint64_t{1} << 53;  // in millijoules
 constexpr std::uint64_t kMostUsedDevices = 10'000;
 /// The latest beginning, the longest time and the longest interval that a file may tell of: what
 /// is added to it later still has room.
@@ -74,10 +77,21 @@ std::optional<double> UsageLog::utilization(std::size_t point, std::size_t devic
   return cell.count == 0 ? std::nullopt : std::optional(cell.busy / cell.count);
 }
 
+std::vector<Bytes> UsageLog::peaks() const {
+  std::vector<Bytes> peaks(devices_.size());
+  for (const Point& point : points_) {
+    for (std::size_t i = 0; i < peaks.size(); ++i) {
+      peaks[i] = std::max(peaks[i], point.cells[i].memory);
+    }
+  }
+  return peaks;
+}
+
 /// Differences from point to point, which are small.
 std::string UsageLog::encode() const {
   Encoder out;
   out.number(kFormat)
+      .number(energy_ ? 1 + static_cast<std::uint64_t>(std::llround(*energy_ * kMillijoules)) : 0)
       .integer(begun_.time_since_epoch().count())
       .integer(width_.count())
       .list(devices_)
@@ -100,9 +114,11 @@ std::string UsageLog::encode() const {
 
 std::optional<UsageLog> UsageLog::decode(std::string_view bytes) {
   Decoder in(bytes);
-  if (in.number() != kFormat) {
+  const std::uint64_t format = in.number();
+  if (format != kFormat && format != kWithoutEnergy) {
     return std::nullopt;
   }
+  const std::uint64_t energy = format == kFormat ? in.number_up_to(kMostEnergy) : 0;
   const Time begun{Duration(in.integer())};
   const Duration width(in.integer());
   UsageLog log(in.list());
@@ -110,6 +126,9 @@ std::optional<UsageLog> UsageLog::decode(std::string_view bytes) {
   if (in.failed() || begun < Time{} || begun > Time(kLatest) || width <= Duration{} ||
       width > kWidest || log.devices_.size() > kMostUsedDevices) {
     return std::nullopt;
+  }
+  if (energy > 0) {
+    log.energy_ = static_cast<double>(energy - 1) / kMillijoules;
   }
   log.begun_ = begun;
   log.width_ = width;

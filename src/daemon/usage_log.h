@@ -28,6 +28,12 @@ class UsageLog {
   /// mean.
   void add(Time at, const std::vector<Reading>& readings);
 
+  /// What the attempt has drawn so far, in joules; none: nobody knows.
+  void set_energy(std::optional<double> joules) { energy_ = joules; }
+  std::optional<double> energy() const { return energy_; }
+  /// The most that the attempt has used of each device.
+  std::vector<Bytes> peaks() const;
+
   /// For a file; nothing when the bytes make no sense.
   std::string encode() const;
   static std::optional<UsageLog> decode(std::string_view bytes);
@@ -62,6 +68,7 @@ class UsageLog {
   Time begun_{};
   Duration width_ = std::chrono::seconds(1);
   std::vector<Point> points_;
+  std::optional<double> energy_;
 };
 
 }  // namespace berth

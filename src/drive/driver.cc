@@ -200,7 +200,10 @@ void Driver::conclude(const AttemptOver& over, Time at) {
       at);
 }
 
-void Driver::adopt(JobId job, DrivenAttempt attempt) {
+void Driver::adopt(JobId job, DrivenAttempt attempt, std::span<const Bytes> peaks) {
+  if (peaks.size() == attempt.devices.size()) {
+    memory_.adopt(job, attempt.devices, peaks);
+  }
   const Needs& needs = view().needs(*view().find(job));
   if (attempt.pid > 0 && needs.mps != 0 && !attempt.devices.empty()) {
     if (const Result<void> used = mps_.adopt(job, devices_.info(attempt.devices.front()), needs);

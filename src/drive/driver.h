@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,8 @@ class Driver {
   /// attempt ran out of memory, when a reading has told why.
   void over(AttemptOver over, Time at);
   /// Takes up an attempt that an earlier process began; the scheduler knows of it already.
-  void adopt(JobId job, DrivenAttempt attempt);
+  /// `peaks`: the most that it has used of each of its devices; empty: nobody knows.
+  void adopt(JobId job, DrivenAttempt attempt, std::span<const Bytes> peaks = {});
   /// Has the attempt launched when all that it needs is there. To be called by a host for attempts
   /// that an earlier process wrote down but did not launch.
   void launch(const StartJob& start, Time at);

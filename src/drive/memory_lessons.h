@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,10 @@ class MemoryLessons {
   void pass_on_claims(std::size_t most, Time at);
   bool behind() const { return learner_.behind(); }
 
+  /// A job of an earlier process has used so much of each of its devices.
+  void adopt(JobId job, std::span<const DeviceId> devices, std::span<const Bytes> peaks) {
+    watch_.adopt(job, devices, peaks);
+  }
   void take(const Telemetry::Reading& reading, Time at);
 
   /// Whether it matters what the attempt printed last: it may have run out of memory.

@@ -33,6 +33,14 @@ std::vector<JobUse> MemoryWatch::take(const Telemetry::Reading& reading,
   return facts;
 }
 
+void MemoryWatch::adopt(JobId job, std::span<const DeviceId> devices,
+                        std::span<const Bytes> peaks) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    Bytes& known = peaks_[job][devices[i]];
+    known = std::max(known, peaks[i]);
+  }
+}
+
 Bytes MemoryWatch::peak(JobId job) const {
   Bytes highest;
   if (const auto found = peaks_.find(job); found != peaks_.end()) {

@@ -19,6 +19,8 @@ class MemoryWatch {
   /// do.
   std::vector<JobUse> take(const Telemetry::Reading& reading, const DeviceTable& devices);
 
+  /// What the job had used of these before this process watched it.
+  void adopt(JobId job, std::span<const DeviceId> devices, std::span<const Bytes> peaks);
   /// The most that the job has used, on the device where that was most; 0: nothing was seen.
   Bytes peak(JobId job) const;
   /// The same on each of these.

@@ -52,5 +52,21 @@ TEST(DeviceHistory, ForgetsWhatIsOlderThanTenMinutes) {
   EXPECT_EQ(history.values(0, DeviceHistory::kUtilization), Values{5});
 }
 
+TEST(DeviceHistory, OutlivesTheDaemonByTheNamesOfDevices) {
+  DeviceHistory history;
+  DeviceSample sample;
+  sample.power = 99.5;
+  history.add(Time(std::chrono::seconds(1000)), {sample, DeviceSample{}});
+  const std::string bytes = history.encode({"a", "b"});
+  const auto read = DeviceHistory::decode(bytes, {"b", "a"});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->from(), history.from());
+  EXPECT_EQ(read->values(1, DeviceHistory::kPower), std::vector<std::optional<double>>{99.5});
+  EXPECT_EQ(read->values(0, DeviceHistory::kPower),
+            std::vector<std::optional<double>>{std::nullopt});
+  EXPECT_FALSE(DeviceHistory::decode(bytes.substr(0, bytes.size() - 1), {"a", "b"}));
+  EXPECT_FALSE(DeviceHistory::decode("", {"a"}));
+}
+
 }  // namespace
 }  // namespace berth

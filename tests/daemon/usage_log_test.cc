@@ -96,6 +96,17 @@ TEST(UsageLog, BelievesNoFileWithTimesThatCannotBe) {
   EXPECT_FALSE(file(kNow, 1, {0}, -1));
 }
 
+TEST(UsageLog, KeepsEnergyAndPeaks) {
+  UsageLog log({"0", "1"});
+  log.add(milliseconds_in(0), {{Bytes{5}, 1}, {Bytes{9}, 1}});
+  log.add(milliseconds_in(3000), {{Bytes{7}, 1}, {Bytes{2}, 1}});
+  EXPECT_FALSE(UsageLog::decode(log.encode())->energy());
+  log.set_energy(1234.5);
+  const UsageLog read = *UsageLog::decode(log.encode());
+  EXPECT_EQ(read.energy(), 1234.5);
+  EXPECT_EQ(read.peaks(), (std::vector<Bytes>{Bytes{7}, Bytes{9}}));
+}
+
 TEST(UsageBook, KeepsWhatHasEnded) {
   std::string folder = ::testing::TempDir() + "berth-usage-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);

@@ -180,6 +180,26 @@ class Usage(HttpCase):
         self.post("/v1/jobs/forget")
         self.assertEqual(os.listdir(self.home + "/usage"), [])
 
+    def test_what_a_running_job_has_used_outlives_the_daemon(self):
+        self.start_daemon()
+        self.make_gates("up", "less")
+        self.submit(f"{BERTH} simjob --mem 4GiB --util 70 --hold 100s & echo > up; read x < less; kill $!;"
+                    f" exec {BERTH} simjob --mem 1GiB --hold 100s",
+                    directory=self.folder,
+                    environment=[f"{key}={value}" for key, value in self.env.items()])
+        job = lambda: self.get("/v1/jobs/1")
+        self.hear("up")
+        self.eventually(lambda: job().get("energy_j", 0) > 100 and job()["peak_memory_bytes"] == 4 << 30)
+        self.release("less")
+        self.eventually(lambda: self.usage()["devices"][0]["memory_bytes"][-1] == 1 << 30)
+        before, history = job()["energy_j"], self.get("/v1/devices/history")["from"]
+        self.stop_daemon()
+        self.start_daemon()
+        self.eventually(lambda: job().get("energy_j", 0) > 0)
+        self.assertGreaterEqual(job()["energy_j"], before)
+        self.assertEqual(job()["peak_memory_bytes"], 4 << 30)
+        self.assertEqual(self.get("/v1/devices/history")["from"], history)
+
     def test_wrong(self):
         self.start_daemon()
         self.submit("true", held=True)
