@@ -20,10 +20,13 @@ void Scheduler::apply(const Reclaim& command) {
   const bool competes = queue_.contains(*job);
   if (competes) {
     queue_.erase(*job);
+    policy_->left(*job, needs(*job));
   }
   set_needs(*job, wanted);
   if (competes) {
+    // In its old place: its rank stays.
     queue_.insert(*job);
+    policy_->joined(*job, needs(*job));
   }
 }
 
