@@ -389,7 +389,7 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
   if (job.attempt == kMostAttempts) {
     // Whatever it deserves, there is no number left for another one.
     finish(job, attempt);
-    settle_followers({job.id}, now);
+    settle_followers(job, now);
   } else if (attempt.reason == EndReason::Profile) {
     claim_profiled(job, seen.wanted);
     ++job.own_traits().memory_retries;
