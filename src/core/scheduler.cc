@@ -67,6 +67,19 @@ bool deserves_retry(const Job& job, const Ended& attempt) {
   return false;
 }
 
+/// Whether a job that is being ended for this reason may run again.
+bool comes_back(const Job& job, Stopping why) {
+  const RetryRule& retry = job.traits().retry;
+  return why == Stopping::Profile || why == Stopping::Memory ||
+         (why == Stopping::TimeLimit && (retry.most > 0 || retry.when_lost));
+}
+
+/// Of a job that has devices.
+Stopping stopping_of(const Job& job) {
+  const auto* running = std::get_if<Running>(&job.state);
+  return running != nullptr ? running->stopping : std::get<Starting>(job.state).stopping;
+}
+
 Duration retry_delay(const RetryRule& rule, int attempt) {
   constexpr int kMostDoublings = 16;
   const int doublings = std::min(attempt - 1, kMostDoublings);
@@ -371,6 +384,9 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
     pending_.push_back(StopJob{job.id, StopJob::How::Ask});
     set_timer(job, add_saturating(now, config_.grace));
   } else {
+    if (why == Stopping::Cancelled && comes_back(job, stopping)) {
+      stopping = why;
+    }
     pending_.push_back(StopJob{job.id, StopJob::How::Force});
     set_timer(job, kNever);
   }
@@ -386,6 +402,8 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
                             Time now) {
   release_devices(job, now);
   const MemoryEnd seen = memory.value_or(MemoryEnd{});
+  // Somebody wants it gone, however this attempt has ended.
+  const bool cancelled = stopping_of(job) == Stopping::Cancelled;
   if (job.attempt == kMostAttempts) {
     // Whatever it deserves, there is no number left for another one.
     finish(job, attempt);
@@ -397,7 +415,7 @@ void Scheduler::end_attempt(Job& job, const Ended& attempt, const std::optional<
   } else if (attempt.outcome == Outcome::Oom && make_room(job, seen)) {
     ++job.own_traits().memory_retries;
     requeue(job, attempt, now, now);
-  } else if (deserves_retry(job, attempt)) {
+  } else if (!cancelled && deserves_retry(job, attempt)) {
     const int tries = job.attempt - job.traits().memory_retries;
     requeue(job, attempt, add_saturating(now, retry_delay(job.traits().retry, tries)), now);
   } else {
