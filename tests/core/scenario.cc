@@ -5,61 +5,23 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <vector>
 
 #include "core/forecast.h"
-#include "core/owners.h"
+#include "core/scenario_words.h"
 #include "core/scheduler.h"
 #include "policy/policies.h"
 
 namespace berth {
 namespace {
 
-using Words = std::vector<std::string>;
-
-Words split(const std::string& text, char separator) {
-  Words parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) {
-    if (!part.empty()) {
-      parts.push_back(part);
-    }
-  }
-  return parts;
-}
-
-/// The first mistake ends the scenario.
-struct Mistake {
-  std::string text;
-};
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) {
-    throw Mistake{result.error().message};
-  }
-  return *result;
-}
-
 class Scenario {
  public:
-  void run(const std::string& text) {
-    int number = 0;
-    std::istringstream stream(text);
-    try {
-      for (std::string line; std::getline(stream, line);) {
-        ++number;
-        line = line.substr(0, line.find('#'));
-        const Words words = split(line, ' ');
-        if (!words.empty()) {
-          execute(words, line);
-        }
-      }
-      no_more_actions();
-    } catch (const Mistake& mistake) {
-      throw Mistake{fmt::format("line {}: {}", number, mistake.text)};
-    }
+  /// Empty, or what was wrong.
+  std::string run(const std::string& text) {
+    return for_each_line(
+        text, [this](const Words& words, const std::string& line) { execute(words, line); },
+        [this] { no_more_actions(); });
   }
 
  private:
@@ -103,20 +65,8 @@ class Scenario {
     }
   }
 
-  static void must_do(const Result<void>& done) {
-    if (!done) {
-      throw Mistake{"refused: " + done.error().message};
-    }
-  }
-
   static std::string seconds(Time time) {
     return time == kNever ? "?" : fmt::format("{:g}s", to_seconds(time.time_since_epoch()));
-  }
-
-  static void require(bool holds, const std::string& problem) {
-    if (!holds) {
-      throw Mistake{problem};
-    }
   }
 
   bool set_up(const Words& words) {
@@ -137,7 +87,7 @@ class Scenario {
       guess_ = must(parse_duration(words.at(1)));
     } else if (verb == "refuse") {
       for (const std::string& word : split(words.at(2), ',')) {
-        refusals_[words.at(1)].push_back(device(word));
+        refusals_[words.at(1)].push_back(device_in(word));
       }
     } else if (verb == "cpus") {
       config_.limits.cpu_slots = static_cast<std::uint32_t>(std::stoul(words.at(1)));
@@ -184,13 +134,13 @@ class Scenario {
     } else if (verb == "cancel") {
       return scheduler().apply(Cancel{id(words.at(1))}, now_);
     } else if (verb == "edit") {
-      return scheduler().apply(Edit{id(words.at(1)), spec_of(words)}, now_);
+      return scheduler().apply(Edit{id(words.at(1)), jobs_.spec_of(words)}, now_);
     } else if (verb == "preempted") {
       scheduler().apply(JobPreempted{id(words.at(1))}, now_);
     } else if (verb == "lost") {
       scheduler().apply(JobLost{id(words.at(1))}, now_);
     } else if (verb == "remove") {
-      scheduler().apply(DeviceChanged{device(words.at(1)), DeviceHealth::Removed});
+      scheduler().apply(DeviceChanged{device_in(words.at(1)), DeviceHealth::Removed});
     } else if (verb == "hold") {
       return scheduler().apply(Hold{id(words.at(1))}, now_);
     } else if (verb == "release") {
@@ -204,7 +154,7 @@ class Scenario {
       scheduler().apply(JobExited{id(words.at(1)), 0, 15, true, seen}, now_);
     } else if (verb == "use") {
       scheduler().apply(
-          JobUse{id(words.at(1)), device(words.at(2)), must(parse_bytes(words.at(3)))}, now_);
+          JobUse{id(words.at(1)), device_in(words.at(2)), must(parse_bytes(words.at(3)))}, now_);
     } else if (verb == "reclaim") {
       scheduler().apply(Reclaim{id(words.at(1)), must(parse_bytes(words.at(2)))});
     } else if (verb == "signal") {
@@ -212,17 +162,17 @@ class Scenario {
     } else if (verb == "unstartable") {
       scheduler().apply(JobExited{id(words.at(1)), 127, 0, false}, now_);
     } else if (verb == "drain") {
-      scheduler().apply(DeviceChanged{device(words.at(1)), DeviceHealth::Drained});
+      scheduler().apply(DeviceChanged{device_in(words.at(1)), DeviceHealth::Drained});
     } else if (verb == "lose") {
-      scheduler().apply(DeviceChanged{device(words.at(1)), DeviceHealth::Lost});
+      scheduler().apply(DeviceChanged{device_in(words.at(1)), DeviceHealth::Lost});
     } else if (verb == "restore") {
-      scheduler().apply(DeviceChanged{device(words.at(1)), DeviceHealth::Ok});
+      scheduler().apply(DeviceChanged{device_in(words.at(1)), DeviceHealth::Ok});
     } else if (verb == "taken") {
-      scheduler().apply(DeviceTaken{device(words.at(1))});
+      scheduler().apply(DeviceTaken{device_in(words.at(1))});
     } else if (verb == "returned") {
-      scheduler().apply(DeviceTaken{device(words.at(1)), false});
+      scheduler().apply(DeviceTaken{device_in(words.at(1)), false});
     } else if (verb == "foreign") {
-      scheduler().apply(ForeignUse{device(words.at(1)), must(parse_bytes(words.at(2)))});
+      scheduler().apply(ForeignUse{device_in(words.at(1)), must(parse_bytes(words.at(2)))});
     } else {
       throw Mistake{"unknown word " + verb};
     }
@@ -248,88 +198,17 @@ class Scenario {
   }
 
   Result<void> submit(const Words& words) {
-    const std::string& name = words.at(1);
-    Submit command{spec_of(words)};
-    bool array = false;
-    for (const auto& [key, value] : key_values(words, 2)) {
-      if (key == "array") {
-        command.count = static_cast<std::uint32_t>(std::stoul(value));
-        array = true;
-      }
-    }
+    const std::uint32_t array = ScenarioJobs::array_in(words);
+    const Submit command{jobs_.spec_of(words), {}, std::max(array, 1U)};
     const Result<JobId> first = scheduler().apply(command, now_);
     if (!first) {
       return Failure(first.error());
     }
     for (std::uint32_t i = 0; i < command.count; ++i) {
-      remember(array ? fmt::format("{}.{}", name, i) : name, JobId{first->value + i});
+      jobs_.remember(array > 0 ? fmt::format("{}.{}", words.at(1), i) : words.at(1),
+                     JobId{first->value + i});
     }
     return {};
-  }
-
-  JobSpec spec_of(const Words& words) {
-    JobSpec spec;
-    for (const auto& [key, value] : key_values(words, 2)) {
-      if (key == "gpus") {
-        spec.needs.gpus = static_cast<std::uint32_t>(std::stoul(value));
-      } else if (key == "mem") {
-        spec.needs.memory = must(parse_bytes(value));
-      } else if (key == "profile") {
-        spec.needs.profile = must(parse_duration(value));
-      } else if (key == "share") {
-        spec.needs.share = static_cast<std::uint32_t>(std::stoul(value));
-      } else if (key == "mps") {
-        spec.needs.mps = mps_of(static_cast<std::uint32_t>(std::stoul(value)));
-      } else if (key == "threads") {
-        spec.needs.thread_percentage = static_cast<std::uint32_t>(std::stoul(value));
-      } else if (key == "priority") {
-        spec.priority = std::stoi(value);
-      } else if (key == "owner") {
-        spec.owner = owners_.of(value, 0);
-      } else if (key == "weight") {
-        spec.weight = static_cast<std::uint16_t>(std::stoul(value));
-      } else if (key == "expected") {
-        spec.expected = must(parse_duration(value));
-      } else if (key == "limit") {
-        spec.limit = must(parse_duration(value));
-      } else if (key == "begin") {
-        spec.begin = Time(must(parse_duration(value)));
-      } else if (key == "retries") {
-        spec.retry.most = static_cast<std::uint16_t>(std::stoul(value));
-      } else if (key == "backoff") {
-        spec.retry.backoff = must(parse_duration(value));
-      } else if (key == "only") {
-        spec.needs.only = split(value, ',');
-      } else if (key == "exclude") {
-        spec.needs.exclude = split(value, ',');
-      } else if (key == "prefer") {
-        spec.needs.prefer = split(value, ',');
-      } else if (key == "model") {
-        spec.needs.model = value;
-      } else if (key == "held") {
-        spec.held = true;
-      } else if (key == "after") {
-        spec.after = dependencies(value);
-      } else if (key == "warn") {
-        spec.warn_before = must(parse_duration(value));
-      } else if (key == "requeue") {
-        spec.retry.when_lost = true;
-      } else if (key != "array") {
-        throw Mistake{"unknown option " + key};
-      }
-    }
-    return spec;
-  }
-
-  std::vector<Dependency> dependencies(const std::string& value) {
-    std::vector<Dependency> after;
-    for (const std::string& part : split(value, ',')) {
-      const Words when = split(part, ':');
-      after.push_back({id(when.at(1)), when[0] == "ok"    ? Dependency::When::Ok
-                                       : when[0] == "any" ? Dependency::When::Any
-                                                          : Dependency::When::NotOk});
-    }
-    return after;
   }
 
   void advance(Time until) {
@@ -397,17 +276,6 @@ class Scenario {
     require(actions_.empty(), actions_.empty() ? "" : "not expected: " + actions_.front());
   }
 
-  static std::vector<std::pair<std::string, std::string>> key_values(const Words& words,
-                                                                     std::size_t from) {
-    std::vector<std::pair<std::string, std::string>> pairs;
-    for (std::size_t i = from; i < words.size(); ++i) {
-      const std::size_t equals = words[i].find('=');
-      pairs.emplace_back(words[i].substr(0, equals),
-                         equals == std::string::npos ? "" : words[i].substr(equals + 1));
-    }
-    return pairs;
-  }
-
   Scheduler& scheduler() {
     if (scheduler_ == nullptr) {
       scheduler_ = std::make_unique<Scheduler>(policy(), config_);
@@ -424,30 +292,17 @@ class Scenario {
     return std::move(*made);
   }
 
-  void remember(const std::string& name, JobId job) {
-    require(ids_.emplace(name, job).second, name + " exists already");
-    names_.emplace(job, name);
-  }
-  JobId id(const std::string& name) const {
-    const auto found = ids_.find(name);
-    require(found != ids_.end(), "no job is called " + name);
-    return found->second;
-  }
+  JobId id(const std::string& name) const { return jobs_.id(name); }
   /// A job that starts in the very step in which it was submitted has a name by then.
-  const std::string& name(JobId job) const { return names_.at(job); }
-  static DeviceId device(const std::string& word) {
-    return DeviceId{static_cast<std::uint32_t>(std::stoul(word))};
-  }
+  const std::string& name(JobId job) const { return jobs_.name(job); }
 
   std::string policy_name_ = "priority";
   PriorityOptions priority_;
   Scheduler::Config config_;
   Duration guess_ = kForever;
-  Owners owners_;
+  ScenarioJobs jobs_;
   std::unique_ptr<Scheduler> scheduler_;
   Time now_{};
-  std::map<std::string, JobId> ids_;
-  std::map<JobId, std::string> names_;
   std::deque<std::string> actions_;
   std::deque<JobId> started_;
   std::map<std::string, std::vector<DeviceId>> refusals_;  // of the next start, by name
@@ -455,15 +310,6 @@ class Scenario {
 
 }  // namespace
 
-std::string run_scenario(const std::string& text) {
-  try {
-    Scenario().run(text);
-  } catch (const Mistake& mistake) {
-    return mistake.text;
-  } catch (const std::exception& error) {
-    return std::string("bad scenario: ") + error.what();
-  }
-  return "";
-}
+std::string run_scenario(const std::string& text) { return Scenario().run(text); }
 
 }  // namespace berth
