@@ -39,8 +39,7 @@ World::World()
 
 World::~World() {
   devices_.open(true);
-  driver_.reset();
-  if (std::filesystem::exists(folder_.path() + "/journal")) {
+  if (uses_mps_) {
     end_mps();
   }
 }
@@ -120,6 +119,7 @@ void World::restart() { open(); }
 Result<void> World::submit(const std::string& name, JobSpec spec, std::uint32_t array, bool mps,
                            const std::string& recipe) {
   if (mps) {
+    uses_mps_ = true;
     spec.needs.mps = mps_of(0);
     if (const Result<void> settled = driver().mps().settle(spec.needs, ::geteuid()); !settled) {
       return settled;
@@ -249,10 +249,11 @@ std::vector<pid_t> World::mps_processes(const std::string& verb) const {
 }
 
 void World::mps_comes() {
-  const std::size_t before = mps_processes("start").size();
-  while (mps_processes("slow").size() <= before) {
+  // Each that is slow has said so, and will say when it has started.
+  while (mps_processes("slow").size() <= slow_started_) {
     host_.wait_for("MPS");
   }
+  ++slow_started_;
   const std::string gate = folder_.path() + "/slow";
   const Fd writer(::open(gate.c_str(), O_WRONLY | O_CLOEXEC));  // waits for the stand-in to read
   std::filesystem::remove(gate);
@@ -267,14 +268,17 @@ void World::mps_dies() {
 /// What a test that is over has left running.
 void World::end_mps() {
   std::filesystem::remove(folder_.path() + "/refuse");
-  Mps last(options_.mps);
+  std::filesystem::remove(folder_.path() + "/slow");
+  for (const pid_t pid : mps_processes("slow")) {
+    kill_hard(pid);
+  }
+  if (driver_ != nullptr) {
+    driver_->mps().finish();
+    driver_.reset();
+  }
+  Mps last(options_.mps);  // for those that jobs still use
   last.take_over(devices_.list());
   last.finish();
-  for (const char* verb : {"slow", "start"}) {
-    for (const pid_t pid : mps_processes(verb)) {
-      kill_hard(pid);
-    }
-  }
 }
 
 void World::hear(const std::string& what) {

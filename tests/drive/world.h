@@ -98,6 +98,8 @@ class World {
   std::map<JobId, JobSpec> submitted_;
   std::map<JobId, JobSpec> specs_;  // with what was edited since
   std::vector<Restore> restored_;
+  bool uses_mps_ = false;
+  std::size_t slow_started_ = 0;
 };
 
 }  // namespace berth
