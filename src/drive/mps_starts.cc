@@ -97,16 +97,28 @@ void MpsStarts::take_events() {
       host_.inform(event.text);
     }
     for (const JobId job : event.jobs) {
-      if (event.kind == MpsEvent::Kind::NotUsed) {
-        calls_.not_used(job, event.text);
-      }
-      const std::optional<StartJob> start = drop(job);
-      if (start && event.kind == MpsEvent::Kind::Failed) {
-        calls_.failed(*start, event.text);
-      } else if (start) {
+      take(event, job);
+    }
+  }
+}
+
+void MpsStarts::take(const MpsEvent& event, JobId job) {
+  switch (event.kind) {
+    case MpsEvent::Kind::Ready:
+      if (const std::optional<StartJob> start = drop(job)) {
         calls_.launch(*start);
       }
-    }
+      break;
+    case MpsEvent::Kind::Failed:
+      if (const std::optional<StartJob> start = drop(job)) {
+        calls_.failed(*start, event.text);
+      }
+      break;
+    case MpsEvent::Kind::Died:
+      break;  // who waits for it waits for its successor
+    case MpsEvent::Kind::NotUsed:
+      calls_.not_used(job, event.text);
+      break;
   }
 }
 

@@ -50,6 +50,7 @@ class MpsStarts {
  private:
   Mps& open();
   void take_events();
+  void take(const MpsEvent& event, JobId job);
 
   Mps::Owner owner_;
   Host& host_;
