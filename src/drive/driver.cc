@@ -176,8 +176,7 @@ bool Driver::asks_for_output(const AttemptOver& over) const {
 void Driver::over(AttemptOver over, Time at) {
   const Job& job = *view().find(over.job);
   if (devices_.has_readings() && MemoryLessons::complains(job, over)) {
-    complaints_.push_back(std::move(over));
-    devices_.read_soon();
+    complaints_.push_back({std::move(over), devices_.read_soon()});
     return;
   }
   conclude(over, at);
@@ -253,10 +252,15 @@ void Driver::take_reading(const Telemetry::Reading& reading, Time at) {
   memory_.take(reading, at);
   host_.reading_taken(reading, at);
   // The instance or job that took the memory of these still has it.
-  for (const AttemptOver& over : std::exchange(complaints_, {})) {
-    const Job* job = view().find(over.job);
-    if (job != nullptr && job->lease() != nullptr) {
-      conclude(over, at);
+  for (Complaint& complaint : std::exchange(complaints_, {})) {
+    const Job* job = view().find(complaint.over.job);
+    if (job == nullptr || job->lease() == nullptr) {
+      continue;
+    }
+    if (reading.asked < complaint.asked) {
+      complaints_.push_back(std::move(complaint));
+    } else {
+      conclude(complaint.over, at);
     }
   }
 }

@@ -91,6 +91,12 @@ class Driver {
  private:
   Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& devices, Host& host);
 
+  /// An attempt that ran out of memory: a reading that began after its end will tell why.
+  struct Complaint {
+    AttemptOver over;
+    std::uint64_t asked;  // the number of that reading
+  };
+
   void act(const StartJob& action, Time at);
   void act(const StopJob& action, Time at);
   void act(const WarnJob& action, Time at);
@@ -109,7 +115,7 @@ class Driver {
   MemoryLessons memory_;
   MpsStarts mps_;
   std::map<JobId, DrivenAttempt> attempts_;
-  std::vector<AttemptOver> complaints_;  // ran out of memory: a reading will tell why
+  std::vector<Complaint> complaints_;
   Time last_reading_{};
   bool decide_again_ = false;  // a start of this decision was not carried out
 };

@@ -109,21 +109,23 @@ void LiveDevices::start_readings() {
   for (const auto& [job, root] : jobs_) {
     telemetry_->job_started(root);
   }
-  take_reading();
-  host_.watch(telemetry_->event_fd(), "readings of devices", [this] { take_reading(); });
+  take_newest();
+  host_.watch(telemetry_->event_fd(), "readings of devices", [this] { take_newest(); });
 }
 
 void LiveDevices::stop_readings() {
   if (telemetry_ != nullptr) {
     host_.unwatch(telemetry_->event_fd());
     telemetry_.reset();
+    asked_before_ = asked_;
   }
 }
 
-void LiveDevices::read_soon() {
+std::uint64_t LiveDevices::read_soon() {
   if (telemetry_ != nullptr) {
-    telemetry_->refresh();
+    asked_ = asked_before_ + telemetry_->refresh();
   }
+  return asked_;
 }
 
 void LiveDevices::job_started(const JobRoot& root) {
@@ -139,17 +141,20 @@ void LiveDevices::job_ended(JobId job) {
   }
 }
 
-void LiveDevices::take_reading() {
-  const std::optional<Telemetry::Reading> reading = telemetry_->take();
-  if (!reading) {
-    return;
+void LiveDevices::take_newest() {
+  if (std::optional<Telemetry::Reading> reading = telemetry_->take()) {
+    reading->asked += asked_before_;
+    take_reading(*reading);
   }
+}
+
+void LiveDevices::take_reading(const Telemetry::Reading& reading) {
   const Time at = host_.now();
-  for (std::uint32_t i = 0; i < reading->samples.size() && i < states_.size(); ++i) {
+  for (std::uint32_t i = 0; i < reading.samples.size() && i < states_.size(); ++i) {
     const DeviceId device{i};
     DeviceState& state = states_[i];
-    state.sample = reading->samples[i];
-    state.use = reading->use[i];
+    state.sample = reading.samples[i];
+    state.use = reading.use[i];
     if (state.lost != state.sample->lost) {
       state.lost = state.sample->lost;
       settle_health(device, at);
@@ -161,7 +166,7 @@ void LiveDevices::take_reading() {
     state.had_jobs = !scheduler_->devices()[device].leases.empty();
   }
   if (on_reading_) {
-    on_reading_(*reading, at);
+    on_reading_(reading, at);
   }
 }
 

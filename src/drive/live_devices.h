@@ -3,6 +3,7 @@
 // by another instance or free again. Owned by the driver's thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -57,8 +58,9 @@ class LiveDevices {
   /// Nobody may sample while the list of devices grows.
   void stop_readings();
   bool has_readings() const { return telemetry_ != nullptr; }
-  /// A reading soon: what is used of a device has changed.
-  void read_soon();
+  /// A reading soon: what is used of a device has changed. One that is under way may come before;
+  /// those that begin after this call have its number in Reading::asked, or a higher one.
+  std::uint64_t read_soon();
   /// What the processes below `root` use is this job's.
   void job_started(const JobRoot& root);
   void job_ended(JobId job);
@@ -79,7 +81,8 @@ class LiveDevices {
  private:
   void hold_in_use(DeviceId device);
   void take_freed();
-  void take_reading();
+  void take_newest();
+  void take_reading(const Telemetry::Reading& reading);
   void settle_health(DeviceId device, Time at);
   Bytes foreign_use(DeviceId device) const;
 
@@ -90,7 +93,9 @@ class LiveDevices {
   Duration sample_interval_;
   DeviceLocks* locks_ = nullptr;
   std::vector<DeviceState> states_;
-  std::map<JobId, JobRoot> jobs_;  // that run
+  std::map<JobId, JobRoot> jobs_;   // that run
+  std::uint64_t asked_ = 0;         // the last number of read_soon()
+  std::uint64_t asked_before_ = 0;  // likewise, when readings were last stopped
   std::function<void(const Telemetry::Reading&, Time)> on_reading_;
   std::unique_ptr<Telemetry> telemetry_;  // last: its thread reads the devices
 };

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 class SamplerTest : public ::testing::Test {
  protected:
   Sampler::Callback count() {
-    return [this](const std::vector<DeviceSample>& samples) {
+    return [this](const std::vector<DeviceSample>& samples, std::uint64_t) {
       EXPECT_EQ(samples.size(), 2U);
       const std::lock_guard guard(mutex_);
       ++count_;

@@ -26,12 +26,15 @@ Sampler::~Sampler() {
   thread_.join();
 }
 
-void Sampler::sample_now() {
+std::uint64_t Sampler::sample_now() {
+  std::uint64_t number = 0;
   {
     const std::lock_guard guard(mutex_);
     now_ = true;
+    number = ++asked_;
   }
   changed_.notify_one();
+  return number;
 }
 
 void Sampler::hurry(Duration interval, Duration length) {
@@ -61,8 +64,9 @@ void Sampler::run() {
     }
     now_ = false;
     last = Clock::now();
+    const std::uint64_t asked = asked_;
     lock.unlock();
-    callback_(devices_.sample());
+    callback_(devices_.sample(), asked);
     lock.lock();
   }
 }

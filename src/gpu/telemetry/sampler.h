@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -17,8 +18,9 @@ namespace berth {
 /// else may call devices.sample() meanwhile.
 class Sampler {
  public:
-  /// Called on the sampler's thread: hand the samples over and return.
-  using Callback = std::function<void(std::vector<DeviceSample>)>;
+  /// Called on the sampler's thread: hand the samples over and return. They began after the call of
+  /// sample_now() with the number `asked`.
+  using Callback = std::function<void(std::vector<DeviceSample>, std::uint64_t asked)>;
 
   /// Starts at once, with a first sample.
   Sampler(Devices& devices, Duration interval, Callback callback);
@@ -27,8 +29,9 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// A sample that begins after this call. Calls that come while one is awaited share it.
-  void sample_now();
+  /// A sample that begins after this call. Calls that come while one is awaited share it. Returns
+  /// the call's number, from 1 on.
+  std::uint64_t sample_now();
   /// Samples at this interval for a while: for the time in which a job grows. The shorter interval
   /// wins where two ask.
   void hurry(Duration interval, Duration length);
@@ -47,6 +50,7 @@ class Sampler {
   std::condition_variable changed_;
   bool stop_ = false;
   bool now_ = true;
+  std::uint64_t asked_ = 0;  // calls of sample_now()
   Duration fast_interval_ = kForever;
   Clock::time_point fast_until_{};
 

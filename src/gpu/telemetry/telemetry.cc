@@ -13,15 +13,16 @@ namespace berth {
 Telemetry::Telemetry(Devices& devices, std::string run, Duration interval)
     : tree_(std::move(run)),
       event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      sampler_(devices, interval,
-               [this](std::vector<DeviceSample> samples) { receive(std::move(samples)); }) {
+      sampler_(devices, interval, [this](std::vector<DeviceSample> samples, std::uint64_t asked) {
+        receive(std::move(samples), asked);
+      }) {
   BERTH_CHECK(event_);
   pollfd ready{event_.get(), POLLIN, 0};
   while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {
   }
 }
 
-void Telemetry::receive(std::vector<DeviceSample> samples) {
+void Telemetry::receive(std::vector<DeviceSample> samples, std::uint64_t asked) {
   std::vector<JobRoot> jobs;
   {
     const std::lock_guard lock(mutex_);
@@ -33,7 +34,7 @@ void Telemetry::receive(std::vector<DeviceSample> samples) {
     }
     std::erase_if(roots_, [](const Root& root) { return root.samples_left == 0; });
   }
-  Reading reading{std::move(samples), {}};
+  Reading reading{std::move(samples), {}, asked};
   reading.use = tree_.attribute(reading.samples, jobs);
   {
     const std::lock_guard lock(mutex_);

@@ -21,6 +21,7 @@ class Telemetry {
   struct Reading {
     std::vector<DeviceSample> samples;
     std::vector<DeviceUse> use;
+    std::uint64_t asked = 0;  // the number of a refresh(): the reading began after it
   };
 
   /// `run`: the mark of this run's jobs, see ProcessTree. Returns with a first reading to take:
@@ -30,14 +31,15 @@ class Telemetry {
   int event_fd() const { return event_.get(); }
   std::optional<Reading> take();
 
-  /// A reading soon: what others used of a device has changed.
-  void refresh() { sampler_.sample_now(); }
+  /// A reading soon: what others used of a device has changed. One that is under way may come
+  /// before; those that begin after this call have its number, or a higher one.
+  std::uint64_t refresh() { return sampler_.sample_now(); }
 
   void job_started(JobRoot root);
   void job_ended(JobId job);
 
  private:
-  void receive(std::vector<DeviceSample> samples);
+  void receive(std::vector<DeviceSample> samples, std::uint64_t asked);
 
   struct Root {
     JobRoot root;
