@@ -65,7 +65,7 @@ class DriveScenario {
           require(key == "mem", "unknown option " + key);
           spec.memory = must(parse_bytes(value));
         }
-        world_.devices().add(spec);
+        world_.add_device(spec);
       }
     } else {
       return plan(words);
@@ -219,6 +219,8 @@ class DriveScenario {
       world_.other_takes(device_in(words.at(2)));
     } else if (verb == "other" && words.at(1) == "frees") {
       world_.other_frees(device_in(words.at(2)));
+    } else if (verb == "other" && words.at(1) == "learns") {
+      world_.other_learns(words.at(2), must(parse_bytes(words.at(3))));
     } else if (rest == "locks break" || rest == "locks work") {
       world_.break_locks(rest == "locks break");
     } else if (rest == "locks tell") {

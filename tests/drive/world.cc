@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory/peak_file.h"
+
 namespace berth {
 namespace {
 
@@ -182,6 +184,24 @@ void World::advance(Time until) {
     turn();
   }
   host_.set_time(until);
+}
+
+void World::other_learns(const std::string& recipe, Bytes peak) const {
+  PeakFile(options_.peaks, [](const Recipe&, Bytes) {}).add({recipe, {}}, peak);
+}
+
+void World::add_device(const DeviceSpec& spec) {
+  if (driver_ == nullptr) {
+    devices_.add(spec);
+    return;
+  }
+  devices_.open(true);
+  driver_->devices().stop_readings();
+  devices_.add(spec);
+  driver_->add_devices();
+  driver_->devices().start_readings();
+  devices_.open(false);
+  turn();
 }
 
 void World::set_use(DeviceId device, const std::map<std::string, Bytes>& holders) {

@@ -25,6 +25,8 @@ class World {
   // Before the first driver.
   DriverOptions& options() { return options_; }
   void learn() { options_.peaks = folder_.path() + "/peaks"; }
+  /// Another berth instance has seen what a job of this recipe uses.
+  void other_learns(const std::string& recipe, Bytes peak) const;
   void without_readings() { reads_ = false; }
   /// The devices' driver lists no processes, as in a container.
   void without_processes() { lists_ = false; }
@@ -47,6 +49,8 @@ class World {
   void restart();
 
   // Devices.
+  /// Also while the driver runs.
+  void add_device(const DeviceSpec& spec);
   /// A job's name or "foreign", and what it holds.
   void set_use(DeviceId device, const std::map<std::string, Bytes>& holders);
   void begin_reading(bool asked);
