@@ -1,5 +1,6 @@
 #include "drive/replay.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "core/scenario_words.h"
@@ -50,8 +51,11 @@ class Replaying {
   void take(const StartRefused& input) {
     scheduler_->tell(input, at_);
     if (!input.taken.empty()) {
-      std::erase_if(replayed_.starts,
-                    [&](const StartJob& start) { return start.job == input.job; });
+      // Its last one.
+      const auto refused =
+          std::find_if(replayed_.starts.rbegin(), replayed_.starts.rend(),
+                       [&](const StartJob& start) { return start.job == input.job; });
+      replayed_.starts.erase(std::next(refused).base());
     }
   }
   void take(const Stepped&) {
