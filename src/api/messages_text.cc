@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "api/messages_json.h"
+#include "api/messages/description.h"
 #include "base/bounds.h"
 
 namespace berth {
@@ -168,17 +168,21 @@ Result<void> read_field(const std::string& key, Json& json, TextRequest& out) {
   return fail(ErrorCode::Usage, fmt::format("a text has no field {}", shown(key)));
 }
 
-}  // namespace
-
-Result<JobId> read_environment_from(const Json& json) {
-  if (json == "daemon") {
-    return JobId{0};
-  }
-  if (!json.is_number_unsigned() || json.get<std::uint64_t>() == 0) {
-    return wrong_field("environment_from", "\"daemon\", or the number of a job");
-  }
-  return JobId{json.get<std::uint64_t>()};
+void write_checked(JsonWriter& json, const JobDescription& job) {
+  const Needs& needs = job.spec.needs;
+  json.field("name", job.name);
+  json.field("project", job.project);
+  json.field("command", job.command);
+  json.field("directory", job.directory);
+  json.field("gpus", needs.gpus);
+  json.field("mem", needs.memory > Bytes{} ? std::optional(needs.memory) : std::nullopt);
+  json.field("claim", claim_source_name(needs.claim));
+  json.field("priority", job.spec.priority);
+  json.field("output", job.output);
+  json.field("parameters", job.parameters);
 }
+
+}  // namespace
 
 Result<TextRequest> parse_text_request(std::string_view text) {
   TextRequest request;
@@ -212,37 +216,31 @@ Result<TextRequest> parse_text_request(std::string_view text) {
 }
 
 std::string to_json(const TextReply& reply) {
-  Json json;
-  json["version"] = 1;
-  json["count"] = reply.count;
-  json["jobs"] = Json::array();
-  for (const JobDescription* job : reply.jobs) {
-    const Needs& needs = job->spec.needs;
-    json["jobs"].push_back({{"name", job->name},
-                            {"project", job->project},
-                            {"command", job->command},
-                            {"directory", job->directory},
-                            {"gpus", needs.gpus},
-                            {"mem", needs.memory > Bytes{} ? Json(needs.memory.count) : Json()},
-                            {"claim", claim_source_name(needs.claim)},
-                            {"priority", job->spec.priority},
-                            {"output", job->output},
-                            {"parameters", Json(job->parameters)}});
-  }
-  json["problems"] = Json::array();
-  for (const TextReply::Problem& problem : reply.problems) {
-    Json item = Json::object();
-    if (problem.line > 0) {
-      item["line"] = problem.line;
-      item["column"] = problem.column;
+  JsonWriter json;
+  json.object([&] {
+    json.field("version", 1);
+    json.field("count", reply.count);
+    json.array("jobs", [&] {
+      for (const JobDescription* job : reply.jobs) {
+        json.object([&] { write_checked(json, *job); });
+      }
+    });
+    json.array("problems", [&] {
+      for (const TextReply::Problem& problem : reply.problems) {
+        json.object([&] {
+          if (problem.line > 0) {
+            json.field("line", problem.line);
+            json.field("column", problem.column);
+          }
+          json.field("message", problem.message);
+        });
+      }
+    });
+    if (reply.seed) {
+      json.field("seed", *reply.seed);
     }
-    item["message"] = problem.message;
-    json["problems"].push_back(std::move(item));
-  }
-  if (reply.seed) {
-    json["seed"] = *reply.seed;
-  }
-  return text_of(json);
+  });
+  return json.take();
 }
 
 }  // namespace berth

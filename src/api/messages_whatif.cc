@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/messages_json.h"
+#include "api/messages/json.h"
 
 namespace berth {
 namespace {

@@ -1,5 +1,4 @@
-// Reading and writing JSON, within bounds.
-#include "api/messages_json.h"
+#include "api/messages/json.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +7,6 @@
 #include "base/bounds.h"
 
 namespace berth {
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 Result<Json> parse_part(std::string_view text, std::size_t longest) {
   return parse_part(text, json_extent(text, 0), longest);
@@ -77,6 +72,16 @@ Result<std::string> read_token(std::string_view text) {
                                               token.size(), kLongestToken));
   }
   return token;
+}
+
+Result<JobId> read_environment_from(const Json& json) {
+  if (json == "daemon") {
+    return JobId{0};
+  }
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() == 0) {
+    return wrong_field("environment_from", "\"daemon\", or the number of a job");
+  }
+  return JobId{json.get<std::uint64_t>()};
 }
 
 }  // namespace berth

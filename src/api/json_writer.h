@@ -1,0 +1,136 @@
+// JsonWriter: JSON as text, written as it is said: no tree in between. Keys keep their order. Texts
+// need not be UTF-8 (a user typed them, a job printed them); JSON must be, so bytes that are not
+// are replaced by U+FFFD. A number that JSON cannot say (infinite, or none) becomes null.
+//
+//   JsonWriter json;
+//   json.object([&] {
+//     json.field("version", 1);
+//     json.array("jobs", [&] { json.value(12); });
+//   });
+//   json.take();  // {"version":1,"jobs":[12]}
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace berth {
+
+class JsonWriter {
+ public:
+  /// All on one line, or each level indented by so many blanks.
+  explicit JsonWriter(std::size_t indent = 0) : indent_(indent) {}
+
+  template <class Body>
+  void object(const Body& body) {
+    open('{');
+    body();
+    close('}');
+  }
+  template <class Body>
+  void object(std::string_view name, const Body& body) {
+    key(name);
+    object(body);
+  }
+  template <class Body>
+  void array(const Body& body) {
+    open('[');
+    body();
+    close(']');
+  }
+  template <class Body>
+  void array(std::string_view name, const Body& body) {
+    key(name);
+    array(body);
+  }
+
+  template <class T>
+  void field(std::string_view name, const T& content) {
+    key(name);
+    value(content);
+  }
+  /// With so many digits behind the point.
+  void field(std::string_view name, double number, int decimals) {
+    key(name);
+    fixed(number, decimals);
+  }
+
+  /// What comes next is the value of this field.
+  void key(std::string_view name);
+
+  void value(std::nullptr_t) { raw("null"); }
+  void value(bool content) { raw(content ? "true" : "false"); }
+  template <std::integral T>
+  void value(T number) {
+    static_assert(!std::is_same_v<T, char>, "a letter is no number");
+    if constexpr (std::is_signed_v<T>) {
+      integer(static_cast<std::int64_t>(number));
+    } else {
+      natural(static_cast<std::uint64_t>(number));
+    }
+  }
+  void value(double number);
+  void value(std::string_view text);
+  void value(const std::string& text) { value(std::string_view(text)); }
+  void value(const char* text) { value(std::string_view(text)); }
+  void value(Bytes size) { integer(size.count); }
+  void value(JobId job) { natural(job.value); }
+  /// null where there is none.
+  template <class T>
+  void value(const std::optional<T>& content) {
+    content ? value(*content) : value(nullptr);
+  }
+  template <class T>
+  void value(const std::vector<T>& items) {
+    array([&] {
+      for (const T& item : items) {
+        value(item);
+      }
+    });
+  }
+  template <class T>
+  void value(const std::map<std::string, T>& fields) {
+    object([&] {
+      for (const auto& [name, content] : fields) {
+        field(name, content);
+      }
+    });
+  }
+  /// Anything else says itself how: write(JsonWriter&, const T&).
+  template <class T>
+  requires std::is_class_v<T>
+  void value(const T& content) { write(*this, content); }
+  void fixed(double number, int decimals);
+  /// A value that is JSON already.
+  void raw(std::string_view json);
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  void open(char bracket);
+  void close(char bracket);
+  void begin_value();
+  void new_line();
+  void integer(std::int64_t number);
+  void natural(std::uint64_t number);
+
+  std::string text_;
+  std::size_t indent_;
+  std::size_t depth_ = 0;
+  bool first_ = true;       // nothing stands in the open bracket yet
+  bool after_key_ = false;  // the value of a field comes next
+};
+
+/// `text` as a JSON string, with its quotes.
+std::string quote(std::string_view text);
+
+}  // namespace berth

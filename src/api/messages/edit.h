@@ -1,0 +1,47 @@
+// POST /v1/jobs/edit: what is to change of jobs that wait. The answer is a CommandReply.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "base/units.h"
+#include "core/description.h"
+
+namespace berth {
+
+/// What is not said stays as it is. The daemon checks the values.
+struct EditRequest {
+  std::optional<std::string> name;
+  std::optional<std::string> command;
+  std::optional<std::int64_t> priority;
+  std::optional<std::int64_t> weight;
+  std::optional<std::int64_t> gpus_needed;
+  std::optional<Bytes> mem;
+  std::optional<ClaimSource> claim;
+  std::optional<std::int64_t> share;
+  std::optional<bool> mps;
+  std::optional<std::int64_t> thread_percentage;
+  std::optional<std::string> model;
+  std::optional<std::vector<std::string>> only;
+  std::optional<std::vector<std::string>> exclude;
+  std::optional<std::vector<std::string>> prefer;
+  std::optional<Duration> timeout;
+  std::optional<Duration> expected;
+  std::optional<Time> begin;
+  std::optional<std::int64_t> retries;
+  std::optional<Duration> backoff;
+  std::optional<std::vector<std::string>> retry_on;
+  std::optional<Duration> warning_before;
+
+  bool operator==(const EditRequest&) const = default;
+};
+std::string to_json(const EditRequest& request);
+/// Changes `job` by what an edit says; an error names the field that is wrong.
+Result<void> read_edit(std::string_view json, JobDescription& job);
+
+}  // namespace berth

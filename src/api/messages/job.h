@@ -1,0 +1,74 @@
+// Jobs as lists, `berth show` and the event `job` tell of them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "core/description.h"
+
+namespace berth {
+
+struct AttemptReport {
+  std::uint16_t attempt = 0;
+  std::vector<std::string> gpus;
+  pid_t pid = 0;
+  double started = 0;
+  double ended = 0;
+  std::string outcome;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string reason;
+  Bytes peak;
+  std::vector<Bytes> peaks;  // on each of its devices; none: not seen
+  std::string log;
+  std::string error_log;  // empty: with the output
+};
+
+/// A job as lists and `berth show` give it. Times are seconds since 1970, 0 where there is none
+/// yet.
+struct JobReport {
+  JobId id;
+  JobDescription description;
+  std::string state;
+  std::uint16_t attempt = 0;
+  std::vector<std::string> gpus;  // that the newest attempt has or had, by name
+  pid_t pid = 0;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  std::string reason;
+  double submitted = 0;
+  double started = 0;
+  double ended = 0;
+  std::string log;  // of the newest attempt
+  bool paused = false;
+  double expected_start = 0;  // of a job that waits, as far as that can be told
+  double expected_end = 0;    // of one that runs, likewise
+  Bytes peak;                 // GPU memory at its highest, on the device where it was highest
+  double gpu_seconds = 0;
+  std::optional<double> energy;                         // joules
+  std::string why;                                      // why it waits; only when asked for
+  std::vector<AttemptReport> attempts;                  // only when asked for
+  std::optional<std::vector<std::string>> environment;  // likewise, and by whose job it is
+};
+
+/// GET /v1/jobs/{id}, and the event `job`.
+std::string to_json(const JobReport& report);
+Result<JobReport> parse_job_report(std::string_view json);
+
+/// GET /v1/jobs: a page of them.
+struct JobsReply {
+  std::vector<JobReport> jobs;
+  std::optional<JobId> next;  // where to go on; none at the end
+};
+std::string to_json(const JobsReply& reply);
+Result<JobsReply> parse_jobs_reply(std::string_view json);
+/// The same, of jobs that are elsewhere.
+std::string to_json(const std::vector<JobReport>& jobs, std::optional<JobId> next);
+
+}  // namespace berth
