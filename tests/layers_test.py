@@ -29,8 +29,7 @@ ALLOWED = {
 }
 # Headers that take seconds to compile stay where they are needed.
 HEAVY = {
-    "nlohmann/": lambda path: path == "cli/toolkit/json.h"
-    or path in ("api/messages/json.h", "api/messages/fields.h"),
+    "nlohmann/": lambda path: path in ("api/messages/json.h", "api/messages/fields.h"),
     "boost/": lambda path: path in ("api/loop_native.h", "api/request_reader.cc")
     or path.startswith("api/") and path.endswith(".cc"),
     "zlib.h": lambda path: path in ("sim/read_text.cc", "sim/png_canvas.cc"),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/messages/fields.h"
 #include "api/messages/json.h"
 
 namespace berth {
@@ -57,6 +58,64 @@ Result<WhatifRequest> parse_whatif_request(std::string_view text) {
     }
   }
   return request;
+}
+
+void fields(FieldsOut& io, const WhatifFigures& figures) {
+  for (const auto& [name, value] : figures.values) {
+    io.field(name.c_str(), value);
+  }
+}
+
+/// All numbers that nothing else has claimed.
+void fields(FieldsIn& io, WhatifFigures& figures) {
+  for (const auto& [name, value] : io.json().items()) {
+    if (value.is_number() && name != "jobs" && name != "runs") {
+      figures.values.emplace_back(name, value.get<double>());
+    }
+  }
+}
+
+void fields(FieldsOut& io, const WhatifReply::Span& span) {
+  const Result<std::int64_t> number = parse_integer(span.job, "a job");
+  number ? io.field("job", *number) : io.field("job", span.job);
+  io.field("gpus", span.gpus);
+  io.field("from", span.from);
+  io.field("to", span.to);
+}
+
+void fields(FieldsIn& io, WhatifReply::Span& span) {
+  const auto job = io.json().find("job");
+  if (job == io.json().end() || !(job->is_string() || job->is_number_integer())) {
+    return io.wrong("job must be a number or a name");
+  }
+  span.job = job->is_string() ? job->get<std::string>() : job->dump();
+  io.field("gpus", span.gpus);
+  io.field("from", span.from);
+  io.field("to", span.to);
+}
+
+template <class Io>
+void fields(Io& io, In<Io, WhatifReply::Row>& row) {
+  io.required("policy", row.policy);
+  io.field("placement", row.placement);
+  io.field("jobs", row.jobs);
+  io.field("runs", row.runs);
+  io.among(row.figures);
+  io.or_nothing("ci95", row.ci95);
+  io.or_nothing("spans", row.spans);
+}
+
+template <class Io>
+void fields(Io& io, In<Io, WhatifReply>& reply) {
+  io.version();
+  io.field("gpus", reply.gpus);
+  io.field("skipped_rows", reply.skipped_rows);
+  io.required("results", reply.results);
+}
+
+std::string to_json(const WhatifReply& reply) { return written(reply); }
+Result<WhatifReply> parse_whatif_reply(std::string_view json) {
+  return read_message<WhatifReply>(json);
 }
 
 }  // namespace berth

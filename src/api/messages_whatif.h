@@ -1,8 +1,11 @@
-// POST /v1/whatif, as a message.
+// POST /v1/whatif: jobs in the simulator under other policies.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -16,5 +19,34 @@ struct WhatifRequest {
 };
 /// Names are checked to be words that can name no file: whoever asks need not be the daemon's user.
 Result<WhatifRequest> parse_whatif_request(std::string_view json);
+
+/// What came of it, by name: `mean_wait_s` and so on.
+struct WhatifFigures {
+  std::vector<std::pair<std::string, double>> values;
+};
+
+/// The answer, which `berth sim --json` and `berth whatif --json` print.
+struct WhatifReply {
+  struct Span {
+    std::string job;  // its number, or its name in a trace
+    std::vector<std::string> gpus;
+    double from = 0;
+    double to = 0;
+  };
+  struct Row {
+    std::string policy;
+    std::string placement;
+    std::uint64_t jobs = 0;
+    std::uint64_t runs = 0;
+    WhatifFigures figures;                   // means over the runs
+    std::optional<WhatifFigures> ci95;       // of several runs: half the width of the interval
+    std::optional<std::vector<Span>> spans;  // of the first run; only when asked for
+  };
+  std::uint64_t gpus = 0;  // how many
+  std::uint64_t skipped_rows = 0;
+  std::vector<Row> results;
+};
+std::string to_json(const WhatifReply& reply);
+Result<WhatifReply> parse_whatif_reply(std::string_view json);
 
 }  // namespace berth

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/messages_whatif.h"
+
 namespace berth {
 namespace {
 
@@ -101,6 +103,16 @@ TEST(Messages, ManyJobs) {
       parse_usage_reply,
       R"({"version":1,"attempt":2,"times":[1.0,3.5],"devices":[{"name":"0","memory_bytes":[1,2],)"
       R"("utilization_percent":[null,99.5]}]})");
+}
+
+TEST(Messages, Whatif) {
+  EXPECT_AGAIN(
+      parse_whatif_reply,
+      R"({"version":1,"gpus":2,"skipped_rows":0,"results":[{"policy":"fifo","placement":"pack","jobs":2,"runs":3,)"
+      R"("mean_wait_s":1.5,"energy_j":20200,"ci95":{"mean_wait_s":0.25,"energy_j":0},)"
+      R"("spans":[{"job":7,"gpus":["0"],"from":0,"to":1.5},{"job":"a","gpus":[],"from":0,"to":1}]}]})");
+  EXPECT_EQ(problem(parse_whatif_reply, R"({"results":[{"policy":"a","spans":[{"job":[]}]}]})"),
+            "results: spans: job must be a number or a name");
 }
 
 TEST(Messages, SigningIn) {

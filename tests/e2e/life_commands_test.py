@@ -59,7 +59,7 @@ class Editing(LifeCase):
         before = self.show(2)
         passing = {"expected_start": 0, "why": ""}
         for words, said in ((("--gpus", "9"), "only 2 of the 2 GPUs here could ever serve it"),
-                            (("--gpus", "-1"), "gpus must be a whole number"),
+                            (("--gpus", "-1"), "gpus_needed must be a whole number"),
                             (("--gpus", "many"), "a whole number, not 'many'"),
                             (("--priority", "99999999"), "priority must be"),
                             (("--retries", "99999"), "retries must be"),

@@ -104,8 +104,8 @@ class Selecting(LifeCase):
         self.assertEqual(self.try_berth("release", "label=k=a").stderr, "released 2 jobs\n")
         self.assertEqual(self.chosen("state=held"), [2, 3])
         self.assertEqual(self.try_berth("kill", "train*", "project=w").stderr, "killed 1 job\n")
-        self.assertEqual(self.try_berth("kill", "2", "--json").stdout,
-                         '{"done":1,"reasons":[],"refused":0,"version":1}\n')
+        self.assertEqual(json.loads(self.try_berth("kill", "2", "--json").stdout),
+                         {"version": 1, "done": 1, "refused": 0, "reasons": []})
         self.assertEqual(self.chosen(), [1, 4, 5])
 
 

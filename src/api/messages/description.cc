@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/job_bounds.h"
+#include "api/messages/job.h"
 #include "base/bounds.h"
 
 namespace berth {
@@ -116,7 +117,7 @@ void read_causes(FieldReader& reader, RetryRule& retry) {
 
 }  // namespace
 
-std::string_view word_for(Dependency::When when) {
+std::string_view when_name(Dependency::When when) {
   switch (when) {
     case Dependency::When::Ok:
       return "ok";
@@ -139,7 +140,7 @@ std::optional<std::pair<Dependency::When, std::uint64_t>> read_after(const std::
   }
   for (const Dependency::When known :
        {Dependency::When::Ok, Dependency::When::Any, Dependency::When::NotOk}) {
-    if (when == word_for(known)) {
+    if (when == when_name(known)) {
       return std::pair(known, static_cast<std::uint64_t>(*number));
     }
   }
@@ -179,7 +180,7 @@ void write_wish(JsonWriter& out, const JobDescription& job) {
   if (!spec.after.empty()) {
     out.array("after", [&] {
       for (const Dependency& after : spec.after) {
-        out.value(fmt::format("{}:{}", word_for(after.when), after.job.value));
+        out.value(fmt::format("{}:{}", when_name(after.when), after.job.value));
       }
     });
   }

@@ -29,8 +29,6 @@ void read_wish(FieldReader& reader, JobDescription& job);
 /// fields are not part of a description and read by somebody else.
 Result<void> read_description(const Json& json, JobDescription& job, std::size_t elsewhere = 0);
 
-/// "ok", "any" or "notok".
-std::string_view word_for(Dependency::When when);
 /// "ok:12", "any:13", "notok:14", or just "12".
 std::optional<std::pair<Dependency::When, std::uint64_t>> read_after(const std::string& word);
 

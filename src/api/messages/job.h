@@ -14,6 +14,9 @@
 
 namespace berth {
 
+/// "ok", "any" or "notok".
+std::string_view when_name(Dependency::When when);
+
 struct AttemptReport {
   std::uint16_t attempt = 0;
   std::vector<std::string> gpus;

@@ -8,6 +8,7 @@
 #include "api/json_parts.h"
 #include "api/messages/description.h"
 #include "api/messages/fields.h"
+#include "api/messages/job.h"
 #include "base/bounds.h"
 
 namespace berth {
@@ -23,7 +24,7 @@ void write_submitted(JsonWriter& json, const SubmittedJob& job, const JobSpec& d
   if (!job.follows.empty()) {
     json.array("follows", [&] {
       for (const LocalDependency& follows : job.follows) {
-        json.value(fmt::format("{}:{}", word_for(follows.when), follows.position));
+        json.value(fmt::format("{}:{}", when_name(follows.when), follows.position));
       }
     });
   }

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdio>
 
+#include "api/json_writer.h"
 #include "cli/batch/batch_options.h"
-#include "cli/toolkit/json.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 
@@ -101,6 +101,45 @@ void print_row_table(const std::vector<Row>& rows) {
   std::fputs(table.render(terminal.columns, terminal.colour).c_str(), stdout);
 }
 
+void print_rows_json(const BatchCommand& command, const std::vector<Row>& rows,
+                     const std::array<std::size_t, kStandings.size()>& counts, bool live) {
+  // 0 is none.
+  const auto number = [](std::uint64_t value) {
+    return value == 0 ? std::nullopt : std::optional(value);
+  };
+  JsonWriter json(2);
+  json.object([&] {
+    json.field("version", 1);
+    json.field("file", command.file);
+    json.field("running", live);
+    json.object("counts", [&] {
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        json.field(kStandings[i], counts[i]);
+      }
+    });
+    json.array("rows", [&] {
+      for (const Row& row : rows) {
+        json.object([&] {
+          json.field("line", row.task->line);
+          json.field("batch", number(row.batch));
+          json.field("id", number(row.id));
+          json.field("state", kStandings[static_cast<std::size_t>(row.standing)]);
+          json.field("reason", row.standing == Standing::Failed ? std::optional(row.record.reason)
+                                                                : std::nullopt);
+          json.field("job", number(row.record.job));
+          json.field("directory", row.task->directory);
+          json.field("executable", row.task->executable);
+          json.field("filename", row.task->filename);
+          json.field("epochs", row.task->epochs);
+          json.field("priority", row.task->priority);
+        });
+      }
+    });
+  });
+  const std::string text = json.take() + "\n";
+  std::fputs(text.c_str(), stdout);
+}
+
 }  // namespace
 
 Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tasks) {
@@ -119,28 +158,7 @@ Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tas
     fmt::print("\n{}{}\n", describe_counts(counts), live ? "; a berth batch is running it" : "");
     return 0;
   }
-  OrderedJson json = {{"version", 1}, {"file", command.file}, {"running", live}};
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    json["counts"][std::string(kStandings[i])] = counts[i];
-  }
-  json["rows"] = OrderedJson::array();
-  for (const Row& row : rows) {
-    json["rows"].push_back(
-        {{"line", row.task->line},
-         {"batch", row.batch == 0 ? OrderedJson() : OrderedJson(row.batch)},
-         {"id", row.id == 0 ? OrderedJson() : OrderedJson(row.id)},
-         {"state", kStandings[static_cast<std::size_t>(row.standing)]},
-         {"reason",
-          row.standing == Standing::Failed ? OrderedJson(row.record.reason) : OrderedJson()},
-         {"job", row.record.job == 0 ? OrderedJson() : OrderedJson(row.record.job)},
-         {"directory", row.task->directory},
-         {"executable", row.task->executable},
-         {"filename", row.task->filename},
-         {"epochs", row.task->epochs},
-         {"priority", row.task->priority}});
-  }
-  const std::string line = json_text(json, 2) + "\n";
-  std::fputs(line.c_str(), stdout);
+  print_rows_json(command, rows, counts, live);
   return 0;
 }
 

@@ -8,15 +8,15 @@
 #include <cstdio>
 
 #include "api/http_text.h"
+#include "api/messages/status.h"
 #include "base/fd.h"
 #include "base/paths.h"
 #include "cli/commands.h"
 #include "cli/daemon/daemon_log_command.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/gpus_option.h"
-#include "cli/toolkit/json.h"
 #include "cli/toolkit/memory_options.h"
-#include "cli/toolkit/selection.h"
 #include "cli/toolkit/table.h"
 #include "daemon/start.h"
 #include "policy/policies.h"
@@ -25,61 +25,57 @@ namespace berth {
 namespace {
 
 /// How much the daemon itself takes, and who of it.
-void print_load(const Json& load) {
-  if (load.empty()) {
+void print_load(const LoadReport& load) {
+  if (load.users.empty()) {
     return;  // an older daemon
   }
-  const double lately = load.value("longest_turn_lately_s", 0.0);
   fmt::print("memory {}, longest turn {:.0f} ms ({:.0f} ms in the last minute)\n",
-             format_bytes(Bytes{load.value("memory_bytes", std::int64_t{0})}),
-             1000 * load.value("longest_turn_s", 0.0), 1000 * lately);
-  if (const auto slow = load.value("slow_turns", 0ULL); slow > 0) {
-    fmt::print("{} {} took more than a second (berth daemon log); the longest: {}\n", slow,
-               slow == 1 ? "turn" : "turns", field(load, "longest_turn"));
+             format_bytes(Bytes{static_cast<std::int64_t>(load.memory_bytes)}),
+             1000 * load.longest_turn, 1000 * load.longest_turn_lately);
+  if (load.slow_turns > 0) {
+    fmt::print("{} {} took more than a second (berth daemon log); the longest: {}\n",
+               load.slow_turns, load.slow_turns == 1 ? "turn" : "turns", load.longest_turn_did);
   }
-  for (const auto& user : load.value("users", Json::array())) {
-    fmt::print("{}: {} of {} connections, {} of {} event streams{}\n", field(user, "user"),
-               field(user, "connections"), field(user, "most_connections"), field(user, "streams"),
-               field(user, "most_streams"),
-               user.contains("jobs")
-                   ? fmt::format(", {} of {} jobs", field(user, "jobs"), field(user, "most_jobs"))
-                   : "");
+  for (const UserLoad& user : load.users) {
+    fmt::print(
+        "{}: {} of {} connections, {} of {} event streams{}\n", user.user, user.goods.connections,
+        user.goods.most_connections, user.goods.streams, user.goods.most_streams,
+        user.jobs ? fmt::format(", {} of {} jobs", *user.jobs, user.most_jobs.value_or(0)) : "");
   }
-  if (const auto strangers = load.find("strangers");
-      strangers != load.end() && strangers->value("connections", 0) > 0) {
-    fmt::print("without a token: {} of {} connections\n", field(*strangers, "connections"),
-               field(*strangers, "most_connections"));
+  if (load.strangers && load.strangers->connections > 0) {
+    fmt::print("without a token: {} of {} connections\n", load.strangers->connections,
+               load.strangers->most_connections);
   }
 }
 
-void print_status(const Json& status) {
-  fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", field(status, "pid"),
-             field(status, "home"), field(status, "policy"), field(status, "gpus"),
-             field(status, "gpus") == "1" ? "GPU" : "GPUs",
-             status.value("paused", false) ? ", paused: it starts nothing" : "");
-  if (!field(status, "listen").empty()) {
-    fmt::print("listens on http://{} (token in {}/token)\n", field(status, "listen"),
-               field(status, "home"));
+void print_status(const StatusReply& status) {
+  fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", status.pid, status.home, status.policy,
+             status.gpus, status.gpus == 1 ? "GPU" : "GPUs",
+             status.paused ? ", paused: it starts nothing" : "");
+  if (!status.listen.empty()) {
+    fmt::print("listens on http://{} (token in {}/token)\n", status.listen, status.home);
   }
   std::string counts;
-  for (const auto& [state, count] : status["jobs"].items()) {
+  for (const auto& [state, count] : status.jobs) {
     if (count != 0) {
-      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.dump(), state);
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, state);
     }
   }
   fmt::print("jobs: {}\n", counts.empty() ? "none" : counts);
-  print_load(status.value("load", Json::object()));
+  print_load(status.load);
 }
 
-int tell_daemon(std::string_view method, const std::string& target, bool json) {
-  const Result<Json> status = ask_json(method, target);
+/// Prints the answer as JSON, or what `print` makes of it.
+template <class Print>
+int tell_status(const Result<std::string>& answer, bool json, const Print& print) {
+  const Result<StatusReply> status = as_message(answer, parse_status_reply);
   if (!status) {
     return report("berth daemon", status.error());
   }
   if (json) {
-    fmt::print("{}\n", status->dump());
+    fmt::print("{}\n", *answer);
   } else {
-    print_status(*status);
+    print(*status);
   }
   return 0;
 }
@@ -93,18 +89,27 @@ int tell_policy(const DaemonOptions& options, bool json) {
   if (options.placement) {
     changes += fmt::format("&placement={}", placement_name(*options.placement));
   }
-  const Result<Json> status = changes.empty()
-                                  ? ask_json("GET", "/v1/status")
-                                  : ask_json("POST", "/v1/daemon/policy?" + changes.substr(1));
-  if (!status) {
-    return report("berth daemon", status.error());
-  }
-  if (json) {
-    fmt::print("{}\n", status->dump());
-  } else {
-    fmt::print("policy {}, placement {}\n", field(*status, "policy"), field(*status, "placement"));
-  }
-  return 0;
+  return tell_status(changes.empty() ? ask_daemon("GET", "/v1/status")
+                                     : ask_daemon("POST", "/v1/daemon/policy?" + changes.substr(1)),
+                     json, [](const StatusReply& status) {
+                       fmt::print("policy {}, placement {}\n", status.policy, status.placement);
+                     });
+}
+
+void print_stopped(const StatusReply& status) {
+  const auto count = [&](const char* state) {
+    const auto found = status.jobs.find(state);
+    return found == status.jobs.end() ? 0 : found->second;
+  };
+  const std::uint64_t running = count("running") + count("starting");
+  const std::uint64_t waiting = count("queued") + count("held");
+  fmt::print("stopped{}{}\n",
+             running > 0
+                 ? fmt::format("; {} running {} on", running, running == 1 ? "job goes" : "jobs go")
+                 : "",
+             waiting > 0 ? fmt::format("; {} {} for the next daemon", waiting,
+                                       waiting == 1 ? "job waits" : "jobs wait")
+                         : "");
 }
 
 /// Returns when it is gone, so that whatever comes next finds its place free.
@@ -116,9 +121,9 @@ int stop_daemon(bool json) {
   }
   const pid_t daemon = daemon_of(paths->state);
   const Fd process(daemon > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0)) : -1);
-  const Result<Json> status = ask_json("POST", "/v1/daemon/stop");
-  if (!status) {
-    return report("berth daemon", status.error());
+  const Result<std::string> answer = ask_daemon("POST", "/v1/daemon/stop");
+  if (!answer) {
+    return report("berth daemon", answer.error());
   }
   pollfd ended{process.get(), POLLIN, 0};
   while (process && ::poll(&ended, 1, kPatience) < 0 && errno == EINTR) {
@@ -129,21 +134,7 @@ int stop_daemon(bool json) {
                                                         "not ended yet",
                                                         daemon)});
   }
-  if (json) {
-    fmt::print("{}\n", status->dump());
-    return 0;
-  }
-  const Json& jobs = (*status)["jobs"];
-  const std::uint64_t running = jobs.value("running", 0ULL) + jobs.value("starting", 0ULL);
-  const std::uint64_t waiting = jobs.value("queued", 0ULL) + jobs.value("held", 0ULL);
-  fmt::print("stopped{}{}\n",
-             running > 0
-                 ? fmt::format("; {} running {} on", running, running == 1 ? "job goes" : "jobs go")
-                 : "",
-             waiting > 0 ? fmt::format("; {} {} for the next daemon", waiting,
-                                       waiting == 1 ? "job waits" : "jobs wait")
-                         : "");
-  return 0;
+  return tell_status(answer, json, print_stopped);
 }
 
 }  // namespace
@@ -241,13 +232,13 @@ int daemon_main(Words words) {
     return started ? 0 : report("berth daemon", started.error());
   }
   if (verb == "status") {
-    return tell_daemon("GET", "/v1/status", json);
+    return tell_status(ask_daemon("GET", "/v1/status"), json, print_status);
   }
   if (verb == "stop") {
     return stop_daemon(json);
   }
   if (verb == "pause" || verb == "resume") {
-    return tell_daemon("POST", "/v1/daemon/" + verb, json);
+    return tell_status(ask_daemon("POST", "/v1/daemon/" + verb), json, print_status);
   }
   if (verb == "policy") {
     return tell_policy(options, json);

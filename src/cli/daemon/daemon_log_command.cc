@@ -11,13 +11,14 @@
 #include <cstdio>
 #include <ctime>
 #include <deque>
+#include <optional>
 #include <string>
 
+#include "api/json_writer.h"
 #include "base/fd.h"
 #include "base/paths.h"
 #include "base/read_file.h"
 #include "cli/commands.h"
-#include "cli/toolkit/json.h"
 
 namespace berth {
 namespace {
@@ -33,11 +34,14 @@ void print_line(const std::string& line, bool json) {
   std::tm local{};
   local.tm_isdst = -1;
   const char* rest = ::strptime(line.c_str(), "%Y-%m-%d %H:%M:%S ", &local);
-  OrderedJson object;
-  object["version"] = 1;
-  object["time"] = rest == nullptr ? OrderedJson() : OrderedJson(std::int64_t{std::mktime(&local)});
-  object["text"] = rest == nullptr ? line : line.substr(std::min(kTimeLength + 1, line.size()));
-  fmt::print("{}\n", json_text(object));
+  const std::string_view text = line;
+  JsonWriter out;
+  out.object([&] {
+    out.field("version", 1);
+    out.field("time", rest == nullptr ? std::nullopt : std::optional(std::mktime(&local)));
+    out.field("text", rest == nullptr ? text : text.substr(std::min(kTimeLength + 1, text.size())));
+  });
+  fmt::print("{}\n", out.take());
 }
 
 /// Prints what comes behind `offset`, also in the file that takes the place of a full one.

@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "api/messages/login.h"
 #include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
-#include "cli/toolkit/json.h"
-#include "cli/toolkit/selection.h"
+#include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/words.h"
 
 namespace berth {
@@ -95,17 +95,18 @@ int ui_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<Json> link = ask_json("POST", "/v1/login", {}, true);
+  const Result<std::string> answer = ask_daemon("POST", "/v1/login", {}, true);
+  const Result<LoginReply> link = as_message(answer, parse_login_reply);
   if (!link) {
     return report(kUiName, link.error());
   }
   if (json) {
-    fmt::print("{}\n", link->dump());
+    fmt::print("{}\n", *answer);
     return 0;
   }
-  const std::string url = field(*link, "url");
-  if (const std::string note = field(*link, "note"); !note.empty()) {
-    fmt::print(stderr, "{}: {}\n", kUiName, note);
+  const std::string& url = link->url;
+  if (!link->note.empty()) {
+    fmt::print(stderr, "{}: {}\n", kUiName, link->note);
   }
   const std::string program = print ? "" : browser();
   if (!program.empty()) {

@@ -1,23 +1,24 @@
 #include "cli/gpus/daemon_devices.h"
 
-#include "cli/toolkit/json.h"
-#include "cli/toolkit/selection.h"
+#include "api/messages/devices.h"
+#include "cli/toolkit/daemon_client.h"
 
 namespace berth {
 
 std::optional<DaemonDevices> ask_daemon_devices() {
-  const Result<Json> answer = ask_json("GET", "/v1/devices");
-  if (!answer || !answer->contains("sources") || !answer->contains("devices")) {
+  const Result<DevicesReply> answer =
+      as_message(ask_daemon("GET", "/v1/devices"), parse_devices_reply);
+  if (!answer) {
     return std::nullopt;
   }
   DaemonDevices known;
-  known.sources = answer->at("sources").get<std::vector<std::string>>();
-  for (const Json& device : answer->at("devices")) {
-    DaemonDevice& entry = known.devices[field(device, "name")];
-    entry.health = field(device, "health");
-    entry.obstacle = field(device, "obstacle");
-    for (const Json& job : device.value("jobs", Json::array())) {
-      entry.jobs.push_back(job.value("id", std::uint64_t{0}));
+  known.sources = answer->sources;
+  for (const DeviceReport& device : answer->devices) {
+    DaemonDevice& entry = known.devices[device.name];
+    entry.health = device.health;
+    entry.obstacle = device.obstacle;
+    for (const DeviceReport::Holder& job : device.jobs) {
+      entry.jobs.push_back(job.id.value);
     }
   }
   return known;

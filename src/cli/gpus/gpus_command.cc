@@ -12,9 +12,8 @@
 #include "cli/gpus/daemon_devices.h"
 #include "cli/gpus/gpus_view.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/gpus_option.h"
-#include "cli/toolkit/json.h"
-#include "cli/toolkit/selection.h"
 #include "gpu/device_group.h"
 #include "gpu/devices.h"
 
@@ -91,13 +90,13 @@ int change_main(std::string_view verb, Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<Json> answer =
-      ask_json("POST", fmt::format("/v1/devices/{}?names={}", verb, percent_encode(names)));
+  const Result<std::string> answer =
+      ask_daemon("POST", fmt::format("/v1/devices/{}?names={}", verb, percent_encode(names)));
   if (!answer) {
     return report(kName, answer.error());
   }
   if (json) {
-    fmt::print("{}\n", answer->dump());
+    fmt::print("{}\n", *answer);
   }
   return 0;
 }

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "cli/toolkit/json.h"
+#include "api/json_writer.h"
 #include "cli/toolkit/table.h"
 #include "gpu/proc_stat.h"
 
@@ -119,13 +119,9 @@ std::string process_table(const GpusView& view, const Terminal& terminal) {
   return table.render(terminal.columns, terminal.colour);
 }
 
-template <class T>
-OrderedJson or_null(const std::optional<T>& value) {
-  return value ? OrderedJson(*value) : OrderedJson();
-}
-
-OrderedJson or_null(const std::string& text) {
-  return text.empty() ? OrderedJson() : OrderedJson(text);
+/// null where there is nothing to say.
+std::optional<std::string> or_null(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
 std::string_view family_name(DeviceFamily family) {
@@ -142,39 +138,40 @@ std::string_view family_name(DeviceFamily family) {
   return "";
 }
 
-OrderedJson device_json(const DeviceInfo& device, const DeviceSample& sample,
-                        const DaemonDevice* note) {
-  OrderedJson gpu;
-  gpu["name"] = device.spec.name;
-  gpu["family"] = family_name(device.family);
-  gpu["model"] = or_null(device.spec.model);
-  gpu["uuid"] = or_null(device.spec.uuid);
-  gpu["pci_bus"] = or_null(device.pci_bus);
-  gpu["numa"] = device.spec.locality.numa;
-  gpu["island"] = device.spec.locality.island;
-  gpu["state"] = sample.lost ? "lost" : note != nullptr ? note->health : "ok";
+void write_device(JsonWriter& json, const DeviceInfo& device, const DeviceSample& sample,
+                  const DaemonDevice* note) {
+  json.field("name", device.spec.name);
+  json.field("family", family_name(device.family));
+  json.field("model", or_null(device.spec.model));
+  json.field("uuid", or_null(device.spec.uuid));
+  json.field("pci_bus", or_null(device.pci_bus));
+  json.field("numa", device.spec.locality.numa);
+  json.field("island", device.spec.locality.island);
+  json.field("state", sample.lost ? "lost" : note != nullptr ? note->health : "ok");
   if (note != nullptr) {
-    gpu["jobs"] = note->jobs;
-    gpu["obstacle"] = or_null(note->obstacle);
+    json.field("jobs", note->jobs);
+    json.field("obstacle", or_null(note->obstacle));
   }
   const Bytes total = device.spec.memory;
-  gpu["memory_total_bytes"] = total.count > 0 ? OrderedJson(total.count) : OrderedJson();
-  gpu["memory_used_bytes"] = sample.used ? OrderedJson(sample.used->count) : OrderedJson();
-  gpu["utilization_percent"] = or_null(sample.utilization);
-  gpu["power_watts"] = or_null(sample.power);
-  gpu["power_limit_watts"] = or_null(sample.power_limit);
-  gpu["energy_joules"] = or_null(sample.energy);
-  gpu["temperature_celsius"] = or_null(sample.temperature);
-  gpu["last_xid"] = or_null(sample.last_xid);
-  gpu["processes"] = OrderedJson::array();
-  for (const ProcessUse& process : sample.processes) {
-    const ProcessWords words = describe_process(process.pid);
-    gpu["processes"].push_back({{"pid", process.pid},
-                                {"user", or_null(words.user)},
-                                {"memory_bytes", process.memory.count},
-                                {"command", or_null(words.command)}});
-  }
-  return gpu;
+  json.field("memory_total_bytes", total > Bytes{} ? std::optional(total) : std::nullopt);
+  json.field("memory_used_bytes", sample.used);
+  json.field("utilization_percent", sample.utilization);
+  json.field("power_watts", sample.power);
+  json.field("power_limit_watts", sample.power_limit);
+  json.field("energy_joules", sample.energy);
+  json.field("temperature_celsius", sample.temperature);
+  json.field("last_xid", sample.last_xid);
+  json.array("processes", [&] {
+    for (const ProcessUse& process : sample.processes) {
+      const ProcessWords words = describe_process(process.pid);
+      json.object([&] {
+        json.field("pid", process.pid);
+        json.field("user", or_null(words.user));
+        json.field("memory_bytes", process.memory);
+        json.field("command", or_null(words.command));
+      });
+    }
+  });
 }
 
 }  // namespace
@@ -233,17 +230,19 @@ std::string gpus_table(const GpusView& view, bool processes, const Terminal& ter
 }
 
 std::string gpus_json(const GpusView& view, bool compact) {
-  OrderedJson document;
-  document["version"] = 1;
-  document["gpus"] = OrderedJson::array();
-  for (std::size_t i = 0; i < view.devices.size(); ++i) {
-    const DaemonDevice* note = note_of(view, view.devices[i]);
-    if (!view.daemon || note != nullptr) {
-      document["gpus"].push_back(device_json(view.devices[i], view.samples[i], note));
-    }
-  }
-  // Names and commands may hold bytes that are not UTF-8; they must not end the program.
-  return json_text(document, compact ? -1 : 2) + "\n";
+  JsonWriter json(compact ? 0 : 2);
+  json.object([&] {
+    json.field("version", 1);
+    json.array("gpus", [&] {
+      for (std::size_t i = 0; i < view.devices.size(); ++i) {
+        const DaemonDevice* note = note_of(view, view.devices[i]);
+        if (!view.daemon || note != nullptr) {
+          json.object([&] { write_device(json, view.devices[i], view.samples[i], note); });
+        }
+      }
+    });
+  });
+  return json.take() + "\n";
 }
 
 }  // namespace berth

@@ -5,10 +5,12 @@
 #include <chrono>
 
 #include "api/http_text.h"
+#include "api/messages/command.h"
+#include "api/messages/edit.h"
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/job_options.h"
-#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 
 namespace berth {
@@ -18,27 +20,36 @@ constexpr int kWaitTimedOut = 124;
 
 /// Tells what a command did ("held {} {}" of a number and `jobs`), where that is not plain.
 int tell_jobs(std::string_view name, std::string_view did, const Selection& selection,
-              const Result<Json>& answer, bool json) {
-  if (!answer) {
-    return report(name, answer.error());
+              const Result<std::string>& answer, bool json) {
+  const Result<CommandReply> reply = as_message(answer, parse_command_reply);
+  if (!reply) {
+    return report(name, reply.error());
   }
   if (json) {
-    fmt::print("{}\n", answer->dump());
+    fmt::print("{}\n", *answer);
     return 0;
   }
-  const auto done = answer->value("done", std::uint64_t{0});
-  const auto refused = answer->value("refused", std::uint64_t{0});
-  const bool one = selection.words().size() == 1 && done == 1 && refused == 0;
+  const bool one = selection.words().size() == 1 && reply->done == 1 && reply->refused == 0;
   if (!one) {
-    fmt::print(stderr, "{}\n", fmt::format(fmt::runtime(did), done, done == 1 ? "job" : "jobs"));
+    fmt::print(stderr, "{}\n",
+               fmt::format(fmt::runtime(did), reply->done, reply->done == 1 ? "job" : "jobs"));
   }
-  for (const Json& reason : answer->value("reasons", Json::array())) {
-    fmt::print(stderr, "{}: {}\n", name, reason.get<std::string>());
+  for (const std::string& reason : reply->reasons) {
+    fmt::print(stderr, "{}: {}\n", name, reason);
   }
-  if (const auto told = answer->value("reasons", Json::array()).size(); refused > told) {
-    fmt::print(stderr, "{}: and {} more\n", name, refused - told);
+  if (const std::size_t told = reply->reasons.size(); reply->refused > told) {
+    fmt::print(stderr, "{}: and {} more\n", name, reply->refused - told);
   }
-  return refused > 0 ? 1 : 0;
+  return reply->refused > 0 ? 1 : 0;
+}
+
+template <class T>
+Result<void> set(std::optional<T>& out, const Result<T>& value) {
+  if (!value) {
+    return Failure(value.error());
+  }
+  out = *value;
+  return {};
 }
 
 /// A command that takes jobs and nothing else.
@@ -60,7 +71,8 @@ int verb_main(std::string_view verb, std::string_view did, std::string_view summ
     return 0;
   }
   return tell_jobs(name, did, selection,
-                   ask_json("POST", fmt::format("/v1/jobs/{}?{}", verb, selection.query())), json);
+                   ask_daemon("POST", fmt::format("/v1/jobs/{}?{}", verb, selection.query())),
+                   json);
 }
 
 }  // namespace
@@ -118,68 +130,48 @@ int kill_main(Words words) {
     target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
   }
   return tell_jobs("berth kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}",
-                   selection, ask_json("POST", target), json);
+                   selection, ask_daemon("POST", target), json);
 }
 
 int edit_main(Words words) {
   Selection selection;
-  Json changes = Json::object();
+  EditRequest changes;
   bool json = false;
   Args args("berth edit JOBS… [options]", "Changes jobs that wait.");
   selection.declare(args, 1);
-  const auto integer = [&](const char* key) {
-    return [&changes, key](std::string_view text) -> Result<void> {
-      const Result<std::int64_t> value = parse_integer(text, key);
-      if (!value) {
-        return Failure(value.error());
-      }
-      changes[key] = *value;
+  const auto integer = [](std::optional<std::int64_t>& out, const char* what) {
+    return [&out, what](std::string_view text) { return set(out, parse_integer(text, what)); };
+  };
+  const auto duration = [](std::optional<Duration>& out) {
+    return [&out](std::string_view text) { return set(out, parse_duration(text)); };
+  };
+  const auto text = [](std::optional<std::string>& out) {
+    return [&out](std::string_view value) -> Result<void> {
+      out = value;
       return {};
     };
   };
-  const auto duration = [&](const char* key) {
-    return [&changes, key](std::string_view text) -> Result<void> {
-      const Result<Duration> value = parse_duration(text);
-      if (!value) {
-        return Failure(value.error());
-      }
-      changes[key] = to_seconds(*value);
-      return {};
-    };
-  };
-  const auto text = [&](const char* key) {
-    return [&changes, key](std::string_view value) -> Result<void> {
-      changes[key] = value;
-      return {};
-    };
-  };
-  args.value("-p,--priority", "N", "lower runs first", integer("priority"));
-  args.value("--weight", "N", "its owner's share beside others", integer("weight"));
-  args.value("-g,--gpus", "N", "GPUs that the job needs", integer("gpus"));
+  args.value("-p,--priority", "N", "lower runs first", integer(changes.priority, "priority"));
+  args.value("--weight", "N", "its owner's share beside others", integer(changes.weight, "weight"));
+  args.value("-g,--gpus", "N", "GPUs that the job needs", integer(changes.gpus_needed, "gpus"));
   args.value("--mem", "SIZE", "GPU memory that it claims on each: a size, auto or off",
              [&](std::string_view word) -> Result<void> {
                const Result<Claim> claim = parse_claim(word);
                if (!claim) {
                  return Failure(claim.error());
                }
-               changes["mem"] = claim->memory.count;
-               changes["claim"] = claim_source_name(claim->source);
+               changes.mem = claim->memory;
+               changes.claim = claim->source;
                return {};
              });
-  args.value("--command", "TEXT", "what to run instead", text("command"));
-  args.value("--name", "NAME", "its name", text("name"));
-  args.value("--timeout", "TIME", "the longest it may run (0: no limit)", duration("timeout_s"));
-  args.value("--expected", "TIME", "how long it is expected to run", duration("expected_s"));
-  args.value("--retries", "N", "run it again when it fails", integer("retries"));
+  args.value("--command", "TEXT", "what to run instead", text(changes.command));
+  args.value("--name", "NAME", "its name", text(changes.name));
+  args.value("--timeout", "TIME", "the longest it may run (0: no limit)",
+             duration(changes.timeout));
+  args.value("--expected", "TIME", "how long it is expected to run", duration(changes.expected));
+  args.value("--retries", "N", "run it again when it fails", integer(changes.retries, "retries"));
   args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
-             [&](std::string_view when) -> Result<void> {
-               const Result<Time> begin = parse_begin(when);
-               if (!begin) {
-                 return Failure(begin.error());
-               }
-               changes["begin"] = to_seconds(begin->time_since_epoch());
-               return {};
-             });
+             [&](std::string_view when) { return set(changes.begin, parse_begin(when)); });
   args.flag("--json", json, "print JSON");
   args.example("berth edit 12 --priority -5");
   args.example("berth edit project=vision --gpus 2 --mem 20GiB");
@@ -191,11 +183,12 @@ int edit_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  if (changes.empty()) {
+  if (changes == EditRequest{}) {
     return report("berth edit", Error{ErrorCode::Usage, "say what to change (--help lists it)"});
   }
   return tell_jobs("berth edit", "changed {} {}", selection,
-                   ask_json("POST", "/v1/jobs/edit?" + selection.query(), changes.dump()), json);
+                   ask_daemon("POST", "/v1/jobs/edit?" + selection.query(), to_json(changes)),
+                   json);
 }
 
 int forget_main(Words words) {
@@ -229,19 +222,19 @@ int forget_main(Words words) {
   for (const std::string& state : states) {
     target += "&select=" + percent_encode("state=" + state);
   }
-  std::uint64_t forgotten = 0;
-  for (bool more = true; more;) {
-    const Result<Json> answer = ask_json("POST", target);
-    if (!answer) {
-      return report("berth forget", answer.error());
+  ForgetReply all;
+  do {
+    const Result<ForgetReply> some = as_message(ask_daemon("POST", target), parse_forget_reply);
+    if (!some) {
+      return report("berth forget", some.error());
     }
-    forgotten += answer->value("forgotten", std::uint64_t{0});
-    more = answer->value("more", false);
-  }
+    all.forgotten += some->forgotten;
+    all.more = some->more;
+  } while (all.more);
   if (json) {
-    fmt::print("{}\n", Json{{"version", 1}, {"forgotten", forgotten}}.dump());
+    fmt::print("{}\n", to_json(all));
   } else {
-    fmt::print("forgot {} {}\n", forgotten, forgotten == 1 ? "job" : "jobs");
+    fmt::print("forgot {} {}\n", all.forgotten, all.forgotten == 1 ? "job" : "jobs");
   }
   return 0;
 }
@@ -265,7 +258,8 @@ int wait_main(Words words) {
     return 0;
   }
   const auto begun = std::chrono::steady_clock::now();
-  const Result<Json> reply = ask_json("GET", "/v1/wait?" + selection.query(), "", true, timeout);
+  const Result<WaitReply> reply = as_message(
+      ask_daemon("GET", "/v1/wait?" + selection.query(), "", true, timeout), parse_wait_reply);
   if (!reply) {
     if (timeout != kForever && std::chrono::steady_clock::now() - begun >= timeout) {
       fmt::print(stderr, "berth wait: not all have ended after {}\n", format_duration(timeout));
@@ -273,7 +267,7 @@ int wait_main(Words words) {
     }
     return report("berth wait", reply.error());
   }
-  return reply->value("failed", 0) > 0 ? 1 : 0;
+  return reply->failed > 0 ? 1 : 0;
 }
 
 }  // namespace berth

@@ -9,7 +9,6 @@
 #include "cli/commands.h"
 #include "cli/jobs/submission.h"
 #include "cli/toolkit/args.h"
-#include "cli/toolkit/json.h"
 #include "cli/toolkit/selection.h"
 
 namespace berth {
@@ -117,13 +116,13 @@ int logs_main(Words words) {
   }
   wish.onward = wish.attempt == 0;
   bool more = false;
-  const Result<Json> jobs = list_jobs(selection, true, 0, more);
+  const Result<std::vector<JobReport>> jobs = list_jobs(selection, true, 0, more);
   if (!jobs) {
     return report("berth logs", jobs.error());
   }
   std::vector<LogWish> wishes;
-  for (const Json& job : *jobs) {
-    wish.job = job.value("id", std::uint64_t{0});
+  for (const JobReport& job : *jobs) {
+    wish.job = job.id.value;
     wishes.push_back(wish);
   }
   if (wishes.empty()) {

@@ -5,11 +5,11 @@
 
 #include <charconv>
 #include <cstdio>
-#include <optional>
 
+#include "api/messages/error.h"
+#include "api/messages/job.h"
 #include "cli/jobs/submission_parts.h"
 #include "cli/toolkit/daemon_client.h"
-#include "cli/toolkit/json.h"
 #include "spec/job_line.h"
 
 namespace berth {
@@ -21,46 +21,27 @@ std::int64_t header_number(std::string_view text) {
   return number;
 }
 
-Result<Json> read_job(HttpClient& daemon, std::uint64_t job) {
-  const Result<std::string> body = ask(daemon, "GET", fmt::format("/v1/jobs/{}", job));
-  if (!body) {
-    return Failure(body.error());
-  }
-  Json json = Json::parse(*body, nullptr, false);
-  if (json.is_discarded()) {
-    return fail(ErrorCode::Unavailable, "the daemon's answer makes no sense");
-  }
-  return json;
+Result<JobReport> read_job(HttpClient& daemon, std::uint64_t job) {
+  return as_message(ask(daemon, "GET", fmt::format("/v1/jobs/{}", job)), parse_job_report);
 }
 
-bool is_live(const Json& job) {
-  const std::string state = job.value("state", "");
-  return state == "held" || state == "queued" || state == "starting" || state == "running";
+bool is_live(const JobReport& job) {
+  return job.state == "held" || job.state == "queued" || job.state == "starting" ||
+         job.state == "running";
 }
 
 /// As a shell would have it. What the code alone does not tell is said.
-int exit_code_of(const Json& ended) {
+int exit_code_of(const JobReport& ended) {
   constexpr int kTimedOut = 124;
   constexpr int kSignalled = 128;  // a shell adds it to the number of the signal
-  const std::string state = ended.value("state", "");
-  const auto number = [&](const char* key) -> std::optional<int> {
-    const auto found = ended.find(key);
-    return found != ended.end() && found->is_number() ? std::optional(found->get<int>())
-                                                      : std::nullopt;
-  };
-  const auto reason = ended.find("reason");
-  const bool has_reason = reason != ended.end() && reason->is_string();
-  if (has_reason || state == "cancelled" || state == "lost") {
-    fmt::print(stderr, "berth: job {} is {}{}\n", ended.value("id", std::uint64_t{0}), state,
-               has_reason ? ": " + reason->get<std::string>() : "");
+  if (!ended.reason.empty() || ended.state == "cancelled" || ended.state == "lost") {
+    fmt::print(stderr, "berth: job {} is {}{}\n", ended.id.value, ended.state,
+               ended.reason.empty() ? "" : ": " + ended.reason);
   }
-  if (state == "timed_out") {
+  if (ended.state == "timed_out") {
     return kTimedOut;
   }
-  if (const std::optional<int> signal = number("signal")) {
-    return kSignalled + *signal;
-  }
-  return number("exit_code").value_or(1);
+  return ended.signal ? kSignalled + *ended.signal : ended.exit_code.value_or(1);
 }
 
 /// Requests are JSON, and JSON is UTF-8: another command than the one that was typed must not run.
@@ -164,11 +145,11 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
       return {};
     }
     // This attempt is over; the job may not be.
-    const Result<Json> job = read_job(*daemon, wish.job);
+    const Result<JobReport> job = read_job(*daemon, wish.job);
     if (!job) {
       return Failure(job.error());
     }
-    if (!is_live(*job) && job->value("attempt", std::int64_t{0}) <= attempt) {
+    if (!is_live(*job) && job->attempt <= attempt) {
       return {};
     }
     ++attempt;
@@ -197,8 +178,8 @@ Result<int> follow_job(std::uint64_t job) {
   }
   daemon->set_patience(kForever);
   const Result<std::string> waited = ask(*daemon, "GET", fmt::format("/v1/wait?select={}", job));
-  const Result<Json> ended =
-      waited ? read_job(*daemon, job) : Result<Json>(Failure(waited.error()));
+  const Result<JobReport> ended =
+      waited ? read_job(*daemon, job) : Result<JobReport>(Failure(waited.error()));
   if (!ended) {
     return Failure(ended.error());
   }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/messages.h"
+#include "api/messages/submit.h"
 
 namespace berth {
 

@@ -11,11 +11,11 @@
 #include <fstream>
 #include <thread>
 
-#include "api/messages.h"
+#include "api/messages/job.h"
+#include "api/messages/submit.h"
 #include "base/paths.h"
 #include "cli/selftest/chaos_killer.h"
 #include "cli/toolkit/daemon_client.h"
-#include "cli/toolkit/json.h"
 #include "daemon/start.h"
 #include "exec/family.h"
 #include "exec/process_identity.h"
@@ -245,29 +245,23 @@ class Storm {
       std::uint32_t repeated = 0;
       const Result<std::string> body = ask_until_answered(
           "GET", fmt::format("/v1/jobs?all=1&after={}&limit=1000", after), "", repeated);
-      const Json page = body ? Json::parse(*body, nullptr, false) : Json();
-      if (!page.is_object() || !page.contains("jobs")) {
-        return Failure(body ? Error{ErrorCode::Io, "the daemon's list makes no sense"}
-                            : body.error());
+      const Result<JobsReply> page = as_message(body, parse_jobs_reply);
+      if (!page) {
+        return Failure(page.error());
       }
-      for (const Json& job : page["jobs"]) {
+      for (const JobReport& job : page->jobs) {
         JobOnRecord& record = records.emplace_back();
-        record.id = job.value("id", std::uint64_t{0});
-        record.number = static_cast<std::uint32_t>(std::atoi(job.value("name", "").c_str()));
-        record.state = job.value("state", "");
-        record.attempt = job.value("attempt", std::uint16_t{0});
-        const auto number = [&](const char* key, std::optional<int>& out) {
-          if (job.contains(key) && job[key].is_number()) {
-            out = job[key].get<int>();
-          }
-        };
-        number("exit_code", record.exit_code);
-        number("signal", record.signal);
+        record.id = job.id.value;
+        record.number = static_cast<std::uint32_t>(std::atoi(job.description.name.c_str()));
+        record.state = job.state;
+        record.attempt = job.attempt;
+        record.exit_code = job.exit_code;
+        record.signal = job.signal;
       }
-      if (!page.contains("next") || !page["next"].is_number()) {
+      if (!page->next) {
         return records;
       }
-      after = page["next"].get<std::uint64_t>();
+      after = page->next->value;
     }
   }
 

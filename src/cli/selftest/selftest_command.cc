@@ -11,10 +11,10 @@
 #include <filesystem>
 #include <random>
 
+#include "api/json_writer.h"
 #include "cli/commands.h"
 #include "cli/selftest/chaos_storm.h"
 #include "cli/toolkit/args.h"
-#include "cli/toolkit/json.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 
@@ -65,39 +65,46 @@ StormResult total_of(const std::vector<StormResult>& rounds) {
   return total;
 }
 
-Json to_json(const StormResult& round) {
-  Json json = {{"jobs", round.jobs},
-               {"attempts", round.attempts},
-               {"kills", round.kills},
-               {"launcher_kills", round.launchers},
-               {"shim_kills", round.shims},
-               {"forced", round.forced},
-               {"lost_with_shim", round.lost},
-               {"repeated_submissions", round.repeated},
-               {"seconds", round.length.count()}};
-  for (const auto& [kind, name] : kKinds) {
-    std::string key(name);
-    for (char& c : key) {
-      c = static_cast<char>(std::tolower(c));
+void write(JsonWriter& json, const StormResult& round) {
+  json.object([&] {
+    json.field("jobs", round.jobs);
+    json.field("attempts", round.attempts);
+    json.field("kills", round.kills);
+    json.field("launcher_kills", round.launchers);
+    json.field("shim_kills", round.shims);
+    json.field("forced", round.forced);
+    json.field("lost_with_shim", round.lost);
+    json.field("repeated_submissions", round.repeated);
+    json.field("seconds", round.length.count());
+    for (const auto& [kind, name] : kKinds) {
+      std::string key(name);
+      for (char& c : key) {
+        c = static_cast<char>(std::tolower(c));
+      }
+      json.field(key, count(round, kind));
     }
-    json[key] = count(round, kind);
-  }
-  json["findings"] = Json::array();
-  for (const Finding& finding : round.findings) {
-    json["findings"].push_back(finding.text);
-  }
-  return json;
+    json.array("findings", [&] {
+      for (const Finding& finding : round.findings) {
+        json.value(finding.text);
+      }
+    });
+  });
 }
 
 void print_rounds_json(std::int64_t seed, const std::vector<StormResult>& rounds) {
-  Json all = Json::array();
-  for (const StormResult& round : rounds) {
-    all.push_back(to_json(round));
-  }
-  fmt::print(
-      "{}\n",
-      Json{{"version", 1}, {"seed", seed}, {"rounds", all}, {"total", to_json(total_of(rounds))}}
-          .dump());
+  JsonWriter json;
+  json.object([&] {
+    json.field("version", 1);
+    json.field("seed", seed);
+    json.array("rounds", [&] {
+      for (const StormResult& round : rounds) {
+        write(json, round);
+      }
+    });
+    json.key("total");
+    write(json, total_of(rounds));
+  });
+  fmt::print("{}\n", json.take());
 }
 
 void print_round_table(const std::vector<StormResult>& rounds) {

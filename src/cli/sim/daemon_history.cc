@@ -6,8 +6,11 @@
 #include <chrono>
 #include <map>
 
+#include "api/messages/devices.h"
+#include "api/messages/job.h"
+#include "api/messages/status.h"
 #include "cli/toolkit/clock.h"
-#include "cli/toolkit/json.h"
+#include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/selection.h"
 
 namespace berth {
@@ -32,32 +35,31 @@ Duration seconds(double count) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::max(count, 0.0)));
 }
 
-std::vector<PastJob> read_jobs(const Json& list, bool by_user) {
-  constexpr double kMib = 1024.0 * 1024;
+std::vector<PastJob> past_jobs(const std::vector<JobReport>& list, bool by_user) {
+  constexpr std::int64_t kMib = 1024 * 1024;
   std::vector<PastJob> jobs;
-  for (const Json& job : list) {
-    PastJob past;
-    past.submitted = number(job, "submitted");
-    past.begin = number(job, "begin");
-    past.started = number(job, "started");
-    past.ended = number(job, "ended");
-    past.expected = number(job, "expected_s");
-    past.energy = number(job, "energy_j");
-    past.needs.gpus = static_cast<std::uint32_t>(number(job, "gpus_needed"));
-    past.needs.share = static_cast<std::uint32_t>(number(job, "share"));
-    past.needs.memory_mib = static_cast<std::uint32_t>(number(job, "mem") / kMib);
-    past.needs.priority = static_cast<std::int32_t>(number(job, "priority"));
-    past.needs.weight = static_cast<std::uint16_t>(std::max(number(job, "weight"), 1.0));
-    past.id = field(job, "id");
-    past.project = field(job, "project");
-    past.owner = by_user ? field(job, "user") : past.project;
-    for (const Json& device : job["gpus"]) {
-      past.devices.push_back(device.get<std::string>());
-    }
+  for (const JobReport& job : list) {
+    const JobSpec& spec = job.description.spec;
     // A held job starts whenever somebody likes.
-    if (past.needs.gpus > 0 && field(job, "state") != "held") {
-      jobs.push_back(std::move(past));
+    if (spec.needs.gpus == 0 || job.state == "held") {
+      continue;
     }
+    PastJob& past = jobs.emplace_back();
+    past.submitted = job.submitted;
+    past.begin = to_seconds(spec.begin.time_since_epoch());
+    past.started = job.started;
+    past.ended = job.ended;
+    past.expected = spec.expected == kForever ? 0 : to_seconds(spec.expected);
+    past.energy = job.energy.value_or(0);
+    past.needs.gpus = spec.needs.gpus;
+    past.needs.share = spec.needs.share;
+    past.needs.memory_mib = static_cast<std::uint32_t>(spec.needs.memory.count / kMib);
+    past.needs.priority = spec.priority;
+    past.needs.weight = spec.weight;
+    past.id = std::to_string(job.id.value);
+    past.project = job.description.project;
+    past.owner = by_user ? std::to_string(job.description.user) : past.project;
+    past.devices = job.gpus;
   }
   return jobs;
 }
@@ -167,20 +169,24 @@ DaemonJobs as_workload(const std::vector<PastJob>& jobs, const Machine& machine)
 
 Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
   bool more = false;
-  const Result<Json> status = ask_json("GET", "/v1/status");
-  const Result<Json> list =
-      status ? list_jobs(Selection{}, !queue, 0, more) : Result<Json>(Failure(status.error()));
+  const Result<StatusReply> status =
+      as_message(ask_daemon("GET", "/v1/status"), parse_status_reply);
+  if (!status) {
+    return Failure(status.error());
+  }
+  const Result<std::vector<JobReport>> list = list_jobs(Selection{}, !queue, 0, more);
   if (!list) {
     return Failure(list.error());
   }
-  const bool by_user = field(*status, "owners") == "user";
-  std::vector<PastJob> jobs = read_jobs(*list, by_user);
+  const bool by_user = status->owners == "user";
+  std::vector<PastJob> jobs = past_jobs(*list, by_user);
   if (queue) {
-    const Result<Json> latest = ask_json("GET", "/v1/jobs?all=1&descending=1&limit=1000");
+    const Result<JobsReply> latest =
+        as_message(ask_daemon("GET", "/v1/jobs?all=1&descending=1&limit=1000"), parse_jobs_reply);
     if (!latest) {
       return Failure(latest.error());
     }
-    jobs = present_queue(std::move(jobs), Lengths(read_jobs((*latest)["jobs"], by_user)),
+    jobs = present_queue(std::move(jobs), Lengths(past_jobs(latest->jobs, by_user)),
                          wall_clock_seconds());
   } else {
     std::erase_if(jobs, [](const PastJob& job) { return job.started <= 0 || job.ended <= 0; });
@@ -191,27 +197,28 @@ Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const PastJob& a, const PastJob& b) { return a.submitted < b.submitted; });
   DaemonJobs made = as_workload(jobs, machine);
-  const Result<Placement> placement = parse_placement(field(*status, "placement"));
+  const Result<Placement> placement = parse_placement(status->placement);
   made.placement = placement ? *placement : Placement::Pack;
   return made;
 }
 
 Machine daemon_machine() {
   Machine machine;
-  const Result<Json> answer = ask_json("GET", "/v1/devices");
-  if (!answer || !answer->contains("devices")) {
+  const Result<DevicesReply> answer =
+      as_message(ask_daemon("GET", "/v1/devices"), parse_devices_reply);
+  if (!answer) {
     return machine;
   }
-  for (const Json& device : (*answer)["devices"]) {
-    if (field(device, "health") == "removed") {
+  for (const DeviceReport& device : answer->devices) {
+    if (device.health == "removed") {
       continue;
     }
     DeviceSpec& spec = machine.emplace_back().spec;
-    spec.name = field(device, "name");
-    spec.model = field(device, "model");
-    spec.memory = Bytes{static_cast<std::int64_t>(number(device, "memory_bytes"))};
-    if (device.contains("expected_idle_w")) {
-      spec.power = {number(device, "expected_idle_w"), number(device, "expected_busy_w")};
+    spec.name = device.name;
+    spec.model = device.model;
+    spec.memory = device.memory;
+    if (device.expected_idle) {
+      spec.power = {*device.expected_idle, device.expected_busy.value_or(0)};
     }
   }
   return machine;

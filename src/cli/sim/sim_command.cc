@@ -10,10 +10,10 @@
 #include <memory>
 #include <tuple>
 
+#include "api/messages_whatif.h"
 #include "cli/commands.h"
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"
-#include "cli/toolkit/json.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 #include "sim/charts.h"
@@ -117,61 +117,51 @@ class Watcher {
 using Summaries = std::vector<std::vector<Summary>>;
 
 /// One for each turn of a job, with all of its devices; times are those of the workload's origin.
-OrderedJson spans_json(const PreparedStudy& study, const SimRun& run) {
+std::vector<WhatifReply::Span> spans_of(const PreparedStudy& study, const SimRun& run) {
   const std::vector<std::string>& names = study.trials.front().workload.names;
-  std::map<std::tuple<Time, std::uint32_t, Time>, std::vector<DeviceId>> spans;
+  std::map<std::tuple<Time, std::uint32_t, Time>, std::vector<DeviceId>> stays;
   for (const Stay& stay : run.timeline) {
-    spans[{stay.from, stay.job, stay.to}].push_back(stay.device);
+    stays[{stay.from, stay.job, stay.to}].push_back(stay.device);
   }
-  OrderedJson list = OrderedJson::array();
-  for (const auto& [when, devices] : spans) {
+  std::vector<WhatifReply::Span> spans;
+  for (const auto& [when, devices] : stays) {
     const auto& [from, job, to] = when;
-    OrderedJson span;
-    const std::string name = names.empty() ? std::to_string(job + 1) : names[job];
-    const Result<std::int64_t> number = parse_integer(name, "a job");
-    if (number) {
-      span["job"] = *number;
-    } else {
-      span["job"] = name;
-    }
+    WhatifReply::Span& span = spans.emplace_back();
+    span.job = names.empty() ? std::to_string(job + 1) : names[job];
     for (const DeviceId device : devices) {
-      span["gpus"].push_back(study.machine[device.value].spec.name);
+      span.gpus.push_back(study.machine[device.value].spec.name);
     }
-    span["from"] = study.origin + to_seconds(from.time_since_epoch());
-    span["to"] = study.origin + to_seconds(to.time_since_epoch());
-    list.push_back(std::move(span));
+    span.from = study.origin + to_seconds(from.time_since_epoch());
+    span.to = study.origin + to_seconds(to.time_since_epoch());
   }
-  return list;
+  return spans;
 }
 
 std::string study_json(const PreparedStudy& study, const Summaries& summaries,
                        const std::vector<SimRun>& runs, bool spans) {
-  OrderedJson results = OrderedJson::array();
+  WhatifReply reply;
+  reply.gpus = study.machine.size();
+  reply.skipped_rows = study.skipped;
   for (std::size_t i = 0; i < study.contenders.size(); ++i) {
-    const Contender& contender = study.contenders[i];
-    OrderedJson result = {{"policy", contender.policy},
-                          {"placement", placement_name(contender.placement)},
-                          {"jobs", summaries[i].front().jobs},
-                          {"runs", summaries[i].size()}};
-    OrderedJson half_widths = OrderedJson::object();
+    WhatifReply::Row& row = reply.results.emplace_back();
+    row.policy = study.contenders[i].policy;
+    row.placement = placement_name(study.contenders[i].placement);
+    row.jobs = summaries[i].front().jobs;
+    row.runs = summaries[i].size();
+    WhatifFigures half_widths;
     for (const Figure& figure : figures()) {
       const Estimate known = estimate(summaries[i], figure);
-      result[std::string(figure.name)] = known.mean;
-      half_widths[std::string(figure.name)] = known.half_width;
+      row.figures.values.emplace_back(figure.name, known.mean);
+      half_widths.values.emplace_back(figure.name, known.half_width);
     }
-    if (summaries[i].size() > 1) {
-      result["ci95"] = std::move(half_widths);
+    if (row.runs > 1) {
+      row.ci95 = std::move(half_widths);
     }
     if (spans) {
-      result["spans"] = spans_json(study, runs[i]);
+      row.spans = spans_of(study, runs[i]);
     }
-    results.push_back(std::move(result));
   }
-  const OrderedJson answer = {{"version", 1},
-                              {"gpus", study.machine.size()},
-                              {"skipped_rows", study.skipped},
-                              {"results", std::move(results)}};
-  return json_text(answer);
+  return to_json(reply);
 }
 
 std::string time_cell(const Estimate& seconds) {

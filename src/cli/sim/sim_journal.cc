@@ -3,11 +3,11 @@
 
 #include <optional>
 
+#include "api/json_writer.h"
 #include "base/paths.h"
 #include "cli/commands.h"
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"
-#include "cli/toolkit/json.h"
 #include "daemon/replay.h"
 
 namespace berth {
@@ -16,20 +16,25 @@ namespace {
 constexpr std::string_view kJournalName = "berth sim --journal";
 
 void print_replay_json(const Replay& replay) {
-  OrderedJson starts = OrderedJson::array();
-  for (const StartRecord& start : replay.starts) {
-    starts.push_back({{"job", start.job.value},
-                      {"attempt", start.attempt},
-                      {"at", to_seconds(start.at.time_since_epoch())},
-                      {"gpus", start.devices}});
-  }
-  const OrderedJson answer = {{"version", 1},
-                              {"skipped", replay.skipped},
-                              {"entries", replay.entries},
-                              {"decisions", replay.decisions},
-                              {"starts", std::move(starts)},
-                              {"differences", replay.differences}};
-  fmt::print("{}\n", json_text(answer));
+  JsonWriter json;
+  json.object([&] {
+    json.field("version", 1);
+    json.field("skipped", replay.skipped);
+    json.field("entries", replay.entries);
+    json.field("decisions", replay.decisions);
+    json.array("starts", [&] {
+      for (const StartRecord& start : replay.starts) {
+        json.object([&] {
+          json.field("job", start.job);
+          json.field("attempt", start.attempt);
+          json.field("at", to_seconds(start.at.time_since_epoch()));
+          json.field("gpus", start.devices);
+        });
+      }
+    });
+    json.field("differences", replay.differences);
+  });
+  fmt::print("{}\n", json.take());
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "api/json_writer.h"
 #include "base/read_file.h"
 #include "cli/commands.h"
 #include "cli/jobs/submission.h"
 #include "cli/sweep/sweep_options.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
-#include "cli/toolkit/json.h"
 #include "spec/sweep.h"
 #include "spec/sweep_file.h"
 
@@ -104,14 +104,17 @@ Result<SweepSpec> gather_spec(Options options) {
 }
 
 std::string point_json(const Sweep& sweep, const SweepCursor& point) {
-  OrderedJson params = OrderedJson::object();
-  for (std::size_t i = 0; i < sweep.params().size(); ++i) {
-    params[sweep.params()[i].name()] = point.values()[i].text;
-  }
-  const OrderedJson line = {
-      {"version", 1}, {"command", point.command()}, {"params", std::move(params)}};
-  // A command may hold bytes that are no UTF-8; JSON may not.
-  return json_text(line) + "\n";
+  JsonWriter json;
+  json.object([&] {
+    json.field("version", 1);
+    json.field("command", point.command());
+    json.object("params", [&] {
+      for (std::size_t i = 0; i < sweep.params().size(); ++i) {
+        json.field(sweep.params()[i].name(), point.values()[i].text);
+      }
+    });
+  });
+  return json.take() + "\n";
 }
 
 Result<std::uint64_t> count_points(const Sweep& sweep, std::uint64_t seed) {

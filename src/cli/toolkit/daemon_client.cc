@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "api/messages.h"
+#include "api/messages/error.h"
 #include "base/paths.h"
 #include "daemon/start.h"
 
@@ -39,6 +39,16 @@ Result<std::string> ask(HttpClient& daemon, std::string_view method, std::string
     return Failure(parse_error(reply->body, reply->status));
   }
   return std::move(reply->body);
+}
+
+Result<std::string> ask_daemon(std::string_view method, std::string_view target,
+                               std::string_view body, bool start, Duration patience) {
+  Result<HttpClient> daemon = connect_daemon(start);
+  if (!daemon) {
+    return Failure(daemon.error());
+  }
+  daemon->set_patience(patience);
+  return ask(*daemon, method, target, body);
 }
 
 }  // namespace berth

@@ -1,11 +1,13 @@
 // DaemonClient: how commands talk to the daemon. It starts one when none is there.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
 #include "api/http_client.h"
 #include "base/result.h"
+#include "base/time.h"
 
 namespace berth {
 
@@ -15,5 +17,16 @@ Result<HttpClient> connect_daemon(bool start);
 /// The body of a good answer, or the error that the daemon gave.
 Result<std::string> ask(HttpClient& daemon, std::string_view method, std::string_view target,
                         std::string_view body = {});
+
+/// The same on a connection of its own. `patience` is how long the answer may take.
+Result<std::string> ask_daemon(std::string_view method, std::string_view target,
+                               std::string_view body = {}, bool start = false,
+                               Duration patience = std::chrono::seconds(60));
+
+/// An answer as a message: as_message(ask_daemon("GET", "/v1/status"), parse_status_reply).
+template <class T>
+Result<T> as_message(const Result<std::string>& answer, Result<T> (*parse)(std::string_view)) {
+  return answer ? parse(*answer) : Result<T>(Failure(answer.error()));
+}
 
 }  // namespace berth

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "api/http_text.h"
 #include "cli/toolkit/daemon_client.h"
@@ -51,60 +52,29 @@ std::string Selection::query() const {
   return text;
 }
 
-Result<Json> ask_json(std::string_view method, const std::string& target, std::string_view body,
-                      bool start, Duration patience) {
-  Result<HttpClient> daemon = connect_daemon(start);
-  if (!daemon) {
-    return Failure(daemon.error());
-  }
-  daemon->set_patience(patience);
-  const Result<std::string> answer = ask(*daemon, method, target, body);
-  if (!answer) {
-    return Failure(answer.error());
-  }
-  Json json = Json::parse(*answer, nullptr, false);
-  if (json.is_discarded()) {
-    return fail(ErrorCode::Unavailable, "the daemon's answer makes no sense");
-  }
-  return json;
-}
-
-Result<Json> list_jobs(const Selection& selection, bool all, std::int64_t limit, bool& more) {
+Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all, std::int64_t limit,
+                                         bool& more) {
   constexpr std::int64_t kPage = 1000;
-  Json jobs = Json::array();
-  std::uint64_t after = 0;
+  std::vector<JobReport> jobs;
+  JobId after;
   for (more = true; more;) {
     const auto have = static_cast<std::int64_t>(jobs.size());
-    const std::int64_t page = limit == 0 ? kPage : std::min(kPage, limit - have);
-    Result<Json> reply = ask_json("GET", fmt::format("/v1/jobs?all={}&after={}&limit={}&{}",
-                                                     all ? 1 : 0, after, page, selection.query()));
-    if (!reply) {
-      return Failure(reply.error());
+    const std::int64_t count = limit == 0 ? kPage : std::min(kPage, limit - have);
+    Result<JobsReply> page = as_message(
+        ask_daemon("GET", fmt::format("/v1/jobs?all={}&after={}&limit={}&{}", all ? 1 : 0,
+                                      after.value, count, selection.query())),
+        parse_jobs_reply);
+    if (!page) {
+      return Failure(page.error());
     }
-    for (Json& job : (*reply)["jobs"]) {
-      jobs.push_back(std::move(job));
-    }
-    more = reply->contains("next");
-    if (more) {
-      after = (*reply)["next"].get<std::uint64_t>();
-    }
+    std::move(page->jobs.begin(), page->jobs.end(), std::back_inserter(jobs));
+    more = page->next.has_value();
+    after = page->next.value_or(after);
     if (limit != 0 && static_cast<std::int64_t>(jobs.size()) >= limit) {
       break;
     }
   }
   return jobs;
-}
-
-std::string field(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? ""
-         : found->is_string()                      ? found->get<std::string>()
-                                                   : found->dump();
-}
-
-double number(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
 }
 
 }  // namespace berth

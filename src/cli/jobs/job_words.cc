@@ -1,0 +1,63 @@
+#include "cli/jobs/job_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/units.h"
+#include "cli/toolkit/clock.h"
+
+namespace berth {
+
+std::string for_seconds(double seconds) {
+  return format_duration(Duration(static_cast<std::int64_t>(std::max(0.0, seconds) * 1e9)));
+}
+
+std::string age_of(const JobReport& job) {
+  const double from = job.started > 0 ? job.started : job.submitted;
+  const double to = job.ended > 0 ? job.ended : wall_clock_seconds();
+  return for_seconds(to - from);
+}
+
+std::string expected_start_of(const JobReport& job) {
+  if (job.expected_start <= 0) {
+    return "";
+  }
+  const double left = job.expected_start - wall_clock_seconds();
+  return left < 1 ? "soon" : "in " + for_seconds(left);
+}
+
+std::string state_of(const JobReport& job) { return job.paused ? "paused" : job.state; }
+
+Colour colour_of(const std::string& state) {
+  if (state == "running" || state == "starting") {
+    return Colour::Green;
+  }
+  if (state == "failed" || state == "timed_out" || state == "oom" || state == "lost") {
+    return Colour::Red;
+  }
+  return state == "held" || state == "paused" ? Colour::Yellow : Colour::Plain;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+std::string signal_name(std::optional<int> signal) {
+  const char* name = signal ? sigabbrev_np(*signal) : nullptr;
+  return !signal           ? ""
+         : name != nullptr ? fmt::format("SIG{}", name)
+                           : fmt::format("SIG{}", *signal);
+}
+
+std::string exit_words(std::optional<int> exit_code, std::optional<int> signal) {
+  return signal ? signal_name(signal) : exit_code ? std::to_string(*exit_code) : "";
+}
+
+std::string full_name_of(const JobReport& job) {
+  const JobDescription& told = job.description;
+  return told.project.empty() ? told.name : told.project + "/" + told.name;
+}
+
+}  // namespace berth
