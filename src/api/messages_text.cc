@@ -174,7 +174,7 @@ void write_checked(JsonWriter& json, const JobDescription& job) {
   json.field("project", job.project);
   json.field("command", job.command);
   json.field("directory", job.directory);
-  json.field("gpus", needs.gpus);
+  json.field("gpus_needed", needs.gpus);
   json.field("mem", needs.memory > Bytes{} ? std::optional(needs.memory) : std::nullopt);
   json.field("claim", claim_source_name(needs.claim));
   json.field("priority", job.spec.priority);

@@ -10,7 +10,7 @@ from http_case import NOBODY, HttpCase
 @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
 class Everyone(HttpCase):
     def submit_as_nobody(self, command):
-        body = {"jobs": [{"command": command, "directory": "/", "gpus": 0}]}
+        body = {"jobs": [{"command": command, "directory": "/", "gpus_needed": 0}]}
         return self.ask("POST", "/v1/jobs", body, connection=self.as_nobody()).json()["first"]
 
     def test_jobs_of_others_run_and_keep_their_logs_to_themselves(self):

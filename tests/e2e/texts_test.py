@@ -38,9 +38,9 @@ class Lines(TextCase):
         self.assertEqual((answer["count"], answer["problems"]), (2, []))
         first, second = answer["jobs"]
         self.assertEqual(first, {"name": "<b>🚀", "project": "p", "command": "echo 1", "directory": HOME,
-                                 "gpus": 2, "mem": 1 << 30, "claim": "given", "priority": 3, "output": "",
+                                 "gpus_needed": 2, "mem": 1 << 30, "claim": "given", "priority": 3, "output": "",
                                  "parameters": {}})
-        self.assertEqual((second["command"], second["gpus"], second["mem"]), ("a\nb\n", 1, None))
+        self.assertEqual((second["command"], second["gpus_needed"], second["mem"]), ("a\nb\n", 1, None))
         self.assertEqual(second["claim"], "auto")
         self.assertEqual(self.queued(), [])
 

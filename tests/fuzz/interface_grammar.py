@@ -56,7 +56,7 @@ WORDS = {
     "Last-Event-ID": ["0", "1", "18446744073709551615", "-1", "x"],
 }
 # What mostly fits the daemon that is fuzzed, so that most of what is tried gets past the door.
-USUAL = {"gpus": [0, 1, 1, 2], "share": [0, 100, 500], "mem": [1 << 20, 1 << 30], "mps": [False], "thread_percentage": [0],
+USUAL = {"gpus_needed": [0, 1, 1, 2], "share": [0, 100, 500], "mem": [1 << 20, 1 << 30], "mps": [False], "thread_percentage": [0],
          "retries": [0, 1, 2], "timeout_s": [0.05, 1, 3600], "begin": [0, 1.5], "environment_from": ["daemon"],
          "model": ["simulated"], "array": [1, 2, 3, 10, 100], "n_samples": [1, 5], "claim": ["auto", "off"],
          "directory": ["/", "/tmp"], "output": ["/dev/null"], "error": ["/dev/null"], "after": ["any:{id}"],

@@ -88,7 +88,7 @@ const columns: Column[] = [
   { name: "Name", cell: (job) => job.name },
   { name: "Project", cell: (job) => job.project },
   { name: "Priority", cell: (job) => (job.priority ? String(job.priority) : ""), right: true },
-  { name: "GPUs", cell: (job) => String(job.gpus), right: true },
+  { name: "GPUs", cell: (job) => String(job.gpus_needed), right: true },
   { name: "Memory", cell: (job) => (job.mem ? bytes(job.mem) : job.claim === "off" ? "off" : ""), right: true },
   { name: "Command", cell: (job) => job.command, wide: true },
   { name: "Directory", cell: (job) => job.directory },

@@ -66,7 +66,7 @@ export const needs = {
   },
   gpus: {
     label: "GPUs",
-    field: "gpus",
+    field: "gpus_needed",
     placeholder: "1",
     read: (text) => parseWhole(text, 0, 1_000_000),
     write: (job) => String(job.gpus_needed),

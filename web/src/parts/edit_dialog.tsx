@@ -36,7 +36,7 @@ const fields: EditField[] = [
   {
     key: "gpus", label: "GPUs",
     value: (job) => String(job.gpus_needed),
-    change: (text) => ({ gpus: parseWhole(text, 0, 1_000_000) }),
+    change: (text) => ({ gpus_needed: parseWhole(text, 0, 1_000_000) }),
   },
   {
     key: "mem", label: "GPU memory", hint: "8GiB, auto or off",
