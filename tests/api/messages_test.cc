@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/messages/log.h"
 #include "api/messages_whatif.h"
 
 namespace berth {
@@ -130,6 +131,26 @@ TEST(Messages, Events) {
   EXPECT_AGAIN(parse_forgotten_event, R"({"count":2})");
   EXPECT_AGAIN(parse_daemon_event, R"({"paused":true,"policy":"fifo","placement":"pack"})");
   EXPECT_AGAIN(parse_device_event, R"({"device":"0","health":"lost"})");
+}
+
+TEST(Messages, LogsHaveTheirPlaceInHeaders) {
+  for (const LogReply::More more :
+       {LogReply::More::Now, LogReply::More::Later, LogReply::More::No}) {
+    HttpReply reply;
+    reply.head = "HTTP/1.1 200 OK\r\n";
+    for (const auto& [name, value] : to_headers({2, 4096, more})) {
+      reply.head += name + ": " + value + "\r\n";
+    }
+    const Result<LogReply> log = parse_log_reply(reply);
+    ASSERT_TRUE(log.has_value()) << log.error().message;
+    EXPECT_EQ(log->attempt, 2);
+    EXPECT_EQ(log->offset, 4096);
+    EXPECT_EQ(log->more, more);
+  }
+  HttpReply wrong;
+  wrong.head = "HTTP/1.1 200 OK\r\nBerth-Attempt: x\r\n";
+  EXPECT_EQ(parse_log_reply(wrong).error().message,
+            "the daemon's answer makes no sense: Berth-Attempt is 'x'");
 }
 
 TEST(Messages, Errors) {

@@ -3,23 +3,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 
 #include "api/messages/error.h"
 #include "api/messages/job.h"
+#include "api/messages/log.h"
 #include "cli/jobs/submission_parts.h"
 #include "cli/toolkit/daemon_client.h"
 #include "spec/job_line.h"
 
 namespace berth {
 namespace {
-
-std::int64_t header_number(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
 
 Result<JobReport> read_job(HttpClient& daemon, std::uint64_t job) {
   return as_message(ask(daemon, "GET", fmt::format("/v1/jobs/{}", job)), parse_job_report);
@@ -125,20 +119,22 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
     if (reply->status >= 400) {
       return Failure(parse_error(reply->body, reply->status));
     }
+    const Result<LogReply> log = parse_log_reply(*reply);
+    if (!log) {
+      return Failure(log.error());
+    }
     print(reply->body);
-    const std::int64_t now_reading = header_number(reply->header("Berth-Attempt"));
-    if (now_reading == 0 && !wish.follow) {
+    if (log->attempt == 0 && !wish.follow) {
       return fail(ErrorCode::NotFound,
                   fmt::format("job {0} has not started yet (berth why {0})", wish.job));
     }
-    if (now_reading == 0) {
+    if (log->attempt == 0) {
       continue;  // it had not begun when this was asked, and perhaps it is over by now
     }
-    attempt = now_reading;
-    offset = header_number(reply->header("Berth-Offset"));
+    attempt = log->attempt;
+    offset = log->offset;
     tail = -1;
-    const std::string_view more = reply->header("Berth-More");
-    if (more == "now" || (more == "later" && wish.follow)) {
+    if (log->more == LogReply::More::Now || (log->more == LogReply::More::Later && wish.follow)) {
       continue;
     }
     if (!wish.follow || !wish.onward) {
