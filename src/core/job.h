@@ -63,6 +63,7 @@ struct JobSpec {
 
 inline constexpr std::int32_t kMostPriority = 1'000'000;  // and -kMostPriority the least
 inline constexpr std::uint16_t kMostWeight = 10'000;
+inline constexpr std::uint16_t kMostRetries = 10'000;
 
 // --- the states of a job; each carries only what is true in it
 

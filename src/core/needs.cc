@@ -24,6 +24,17 @@ Result<Claim> parse_claim(std::string_view text) {
   return Claim{ClaimSource::Given, *memory};
 }
 
+void Needs::settle() {
+  if (gpus == 0) {
+    set({});
+    share = 0;
+    mps = 0;
+  }
+  if (mps == 0) {
+    thread_percentage = 0;
+  }
+}
+
 std::string_view claim_source_name(ClaimSource source) {
   switch (source) {
     case ClaimSource::Learned:

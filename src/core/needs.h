@@ -49,6 +49,10 @@ struct Needs {
     memory = wanted.memory;
   }
 
+  /// Claims are on GPUs: a job without one has none, whatever was said for all jobs. To be called
+  /// when nothing more will be said of it.
+  void settle();
+
   /// With neither a claim nor a share there is no telling what fits beside it.
   bool alone() const { return share == 0 && memory == Bytes{}; }
 
@@ -56,6 +60,7 @@ struct Needs {
 };
 
 inline constexpr std::uint32_t kWholeShare = 1000;
+inline constexpr std::uint32_t kMostGpus = 1'000'000;  // of one job
 
 constexpr std::uint32_t mps_of(std::uint32_t user) { return user + 1; }
 

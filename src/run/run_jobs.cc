@@ -27,17 +27,11 @@ RunJobs::RunJobs(const RunOptions& options, Driver& driver) : options_(options),
 /// `never` is set when a job that it follows has ended the wrong way already.
 Result<void> RunJobs::add_dependencies(JobSpec& spec, const JobLine& line, bool& never) const {
   for (const AfterName& after : line.options.after) {
-    JobId other{};
-    if (const auto named = names_.find(after.job); named != names_.end()) {
-      other = named->second;
-    } else if (const auto number = parse_integer(after.job, "the job");
-               number && *number > 0 && static_cast<std::uint64_t>(*number) <= last_id_) {
-      other = JobId{static_cast<std::uint64_t>(*number)};
-    } else {
-      return fail(ErrorCode::Usage,
-                  fmt::format("line {}: @after={}: no job before it has that name or number",
-                              line.line, after.job));
+    const Result<std::size_t> place = earlier_.find(after);
+    if (!place) {
+      return Failure(place.error());
     }
+    const JobId other{*place + 1};
     if (driver_.view().find(other) != nullptr) {
       spec.after.push_back({other, after.when});
     } else {
@@ -49,22 +43,9 @@ Result<void> RunJobs::add_dependencies(JobSpec& spec, const JobLine& line, bool&
 
 Result<JobSpec> RunJobs::specify(const JobLine& line, bool& never) {
   JobSpec spec = options_.defaults;
-  const LineOptions& options = line.options;
-  spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
-  if (options.claim) {
-    spec.needs.set(*options.claim);
-  }
-  spec.needs.share = options.share.value_or(spec.needs.share);
-  set_mps(spec.needs, options);
-  spec.owner = owners_.of(options.project.value_or(""), 0);
-  spec.priority = options.priority.value_or(spec.priority);
-  spec.weight = options.weight.value_or(spec.weight);
-  spec.limit = options.timeout.value_or(spec.limit);
-  spec.retry.most = options.retries.value_or(spec.retry.most);
-  if (spec.needs.gpus == 0) {
-    spec.needs.memory = Bytes{};
-    spec.needs.share = 0;
-  }
+  line.options.apply(spec);
+  spec.needs.settle();
+  spec.owner = owners_.of(line.options.project.value_or(""), 0);
   if (const Result<void> settled = driver_.mps().settle(spec.needs, ::geteuid()); !settled) {
     return Failure(settled.error());
   }
@@ -95,9 +76,7 @@ Result<bool> RunJobs::done_before(JobId id, const JobLine& line) const {
 void RunJobs::number(const JobLine& line, Outcome outcome) {
   ++last_id_;
   outcomes_.push_back(outcome);
-  if (line.options.name) {
-    names_[*line.options.name] = last();
-  }
+  earlier_.add(line.options.name);
 }
 
 Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
@@ -113,7 +92,7 @@ Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
   bool never = false;
   Result<JobSpec> spec = specify(line, never);
   if (!spec) {
-    return Failure(spec.error());
+    return fail(spec.error().code, fmt::format("line {}: {}", line.line, spec.error().message));
   }
   std::optional<Recipe> recipe;
   if (driver_.memory().learns()) {

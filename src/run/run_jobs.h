@@ -2,7 +2,6 @@
 // the scheduler does not need to know of a job is here; there may be a million of them.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,7 +63,7 @@ class RunJobs {
   const Joblog* joblog_ = nullptr;
   Owners owners_;  // by project: they are all of one user
   IdTable<RunJob> jobs_;
-  std::map<std::string, JobId> names_;
+  EarlierJobs earlier_;
   std::vector<Outcome> outcomes_;  // by number; of those that have not ended it means nothing
   std::uint64_t last_id_ = 0;
 };

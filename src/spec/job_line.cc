@@ -1,7 +1,6 @@
 #include "spec/job_line.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -21,135 +20,6 @@ std::string_view trim_left(std::string_view text) {
 std::string_view trim_right(std::string_view text) {
   const std::size_t end = text.find_last_not_of(kBlanks);
   return end == text.npos ? std::string_view{} : text.substr(0, end + 1);
-}
-
-/// A whole number within [least, most].
-template <class T>
-Result<void> set_number(std::optional<T>& out, std::string_view key, std::string_view value,
-                        std::int64_t least, std::int64_t most) {
-  const Result<std::int64_t> number = parse_integer(value, key);
-  if (!number) {
-    return Failure(number.error());
-  }
-  if (*number < least || *number > most) {
-    return fail(ErrorCode::Usage,
-                fmt::format("{} must be from {} to {}, not {}", key, least, most, *number));
-  }
-  out = static_cast<T>(*number);
-  return {};
-}
-
-template <class T>
-Result<void> set_parsed(std::optional<T>& out, Result<T> parsed) {
-  if (!parsed) {
-    return Failure(parsed.error());
-  }
-  out = *parsed;
-  return {};
-}
-
-Result<void> set_after(std::vector<AfterName>& after, std::string_view value) {
-  for (bool more = true; more;) {
-    const std::size_t comma = std::min(value.find(','), value.size());
-    std::string_view item = value.substr(0, comma);
-    more = comma < value.size();
-    value.remove_prefix(std::min(comma + 1, value.size()));
-    AfterName follow;
-    for (const auto& [word, when] :
-         {std::pair{"ok:", Dependency::When::Ok}, std::pair{"any:", Dependency::When::Any},
-          std::pair{"notok:", Dependency::When::NotOk}}) {
-      if (item.starts_with(word)) {
-        follow.when = when;
-        item.remove_prefix(std::strlen(word));
-        break;
-      }
-    }
-    if (item.empty()) {
-      return fail(ErrorCode::Usage, "after needs a job: @after=ok:NAME,any:3");
-    }
-    follow.job = item;
-    after.push_back(std::move(follow));
-  }
-  return {};
-}
-
-/// `on`, `off`, or `on` with a percentage of the threads.
-Result<void> read_mps(LineOptions& options, std::string_view value) {
-  options.mps = value != "off";
-  if (value == "on" || value == "off") {
-    return {};
-  }
-  if (!set_number(options.thread_percentage, "mps", value, 1, 100)) {
-    return fail(ErrorCode::Usage,
-                fmt::format("mps is on, off, or a percentage from 1 to 100, not '{}'", value));
-  }
-  return {};
-}
-
-constexpr std::int64_t kMostGpus = 1'000'000;
-constexpr std::int64_t kMostRetries = 10'000;
-
-Result<void> set_option(LineOptions& options, std::string_view key, std::string_view value) {
-  if (value.empty()) {
-    return fail(ErrorCode::Usage, fmt::format("@{}= needs a value", key));
-  }
-  if (key == "name") {
-    options.name = value;
-    return {};
-  }
-  if (key == "project") {
-    options.project = value;
-    return {};
-  }
-  if (key == "gpus") {
-    return set_number(options.gpus, "gpus", value, 0, kMostGpus);
-  }
-  if (key == "mem") {
-    return set_parsed(options.claim, parse_claim(value));
-  }
-  if (key == "share") {
-    std::optional<std::uint32_t> percent;
-    const Result<void> done = set_number(percent, "share", value, 1, 100);
-    if (done) {
-      options.share = *percent * 10;
-    }
-    return done;
-  }
-  if (key == "mps") {
-    return read_mps(options, value);
-  }
-  if (key == "priority") {
-    return set_number(options.priority, "priority", value, -kMostPriority, kMostPriority);
-  }
-  if (key == "weight") {
-    return set_number(options.weight, "weight", value, 1, kMostWeight);
-  }
-  if (key == "timeout") {
-    return set_parsed(options.timeout, parse_duration(value));
-  }
-  if (key == "retries") {
-    return set_number(options.retries, "retries", value, 0, kMostRetries);
-  }
-  if (key == "after") {
-    return set_after(options.after, value);
-  }
-  return fail(ErrorCode::Usage,
-              fmt::format("unknown option @{}: the options are name, project, gpus, mem, share, "
-                          "mps, priority, weight, timeout, retries and after",
-                          key));
-}
-
-/// The length of "key" when `word` begins with "@key=", else 0: `@reboot` is the start of a
-/// command.
-std::size_t key_length(std::string_view word) {
-  if (word.empty() || word[0] != '@') {
-    return 0;
-  }
-  std::size_t n = 1;
-  while (n < word.size() && ((word[n] >= 'a' && word[n] <= 'z') || word[n] == '_')) {
-    ++n;
-  }
-  return n > 1 && n < word.size() && word[n] == '=' ? n - 1 : 0;
 }
 
 /// The end word of a `<<WORD` block, empty when the text is not one.
@@ -216,32 +86,6 @@ std::size_t find_invalid_utf8(std::string_view text) {
     i += more + 1;
   }
   return std::string_view::npos;
-}
-
-Result<LineOptions> take_options(std::string_view& line) {
-  LineOptions options;
-  line = trim_left(line);
-  while (const std::size_t key = key_length(line)) {
-    const std::size_t end = std::min(line.find_first_of(" \t\n"), line.size());
-    const Result<void> done =
-        set_option(options, line.substr(1, key), line.substr(key + 2, end - key - 2));
-    if (!done) {
-      return Failure(done.error());
-    }
-    line = trim_left(line.substr(end));
-  }
-  return options;
-}
-
-void set_mps(Needs& needs, const LineOptions& options) {
-  if (options.mps) {
-    needs.mps = *options.mps ? mps_of(::geteuid()) : 0;
-    needs.thread_percentage = options.thread_percentage.value_or(needs.thread_percentage);
-  }
-  if (needs.gpus == 0 || needs.mps == 0) {
-    needs.mps = 0;
-    needs.thread_percentage = 0;
-  }
 }
 
 void JobReader::feed(std::string_view bytes) {

@@ -4,47 +4,15 @@
 // NUL-separated input a job is everything up to the next NUL byte.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bounds.h"
-#include "base/result.h"
-#include "base/units.h"
-#include "core/job.h"
+#include "spec/line_options.h"
 
 namespace berth {
-
-/// A job to follow, by its name or by its number in the same input.
-struct AfterName {
-  Dependency::When when = Dependency::When::Ok;
-  std::string job;
-};
-
-/// The `@key=value` words of one line; what was not given is absent.
-struct LineOptions {
-  std::optional<std::string> name;
-  std::optional<std::string> project;
-  std::optional<std::uint32_t> gpus;
-  std::optional<Claim> claim;
-  std::optional<std::uint32_t> share;  // thousandths
-  std::optional<bool> mps;
-  std::optional<std::uint32_t> thread_percentage;  // with mps
-  std::optional<std::int32_t> priority;
-  std::optional<std::uint16_t> weight;
-  std::optional<Duration> timeout;
-  std::optional<std::uint16_t> retries;
-  std::vector<AfterName> after;
-};
-
-/// Takes the options off the front of `line`, which then is the command.
-Result<LineOptions> take_options(std::string_view& line);
-
-/// What a line says of MPS, over what `needs` have: for jobs of this process's user. A job without
-/// a GPU has no use for it.
-void set_mps(Needs& needs, const LineOptions& options);
 
 struct JobLine {
   std::size_t line = 0;  // where it starts, from 1

@@ -35,6 +35,7 @@ void TextJobs::reserve(std::size_t expected, const TextLimits& limits) {
 }
 
 bool TextJobs::add(SubmittedJob job, std::size_t line, const TextLimits& limits) {
+  job.description.spec.needs.settle();
   if (limits.bounded) {
     if (const Result<void> checked = check_bounds(job.description); !checked) {
       complain(line, line == 0 ? 0 : 1, checked.error().message);
@@ -61,45 +62,21 @@ void TextJobs::complain(std::size_t line, std::size_t column, std::string messag
   }
 }
 
-Result<LocalDependency> LineJobs::find(const AfterName& after) const {
-  if (const auto named = positions_.find(after.job); named != positions_.end()) {
-    return LocalDependency{named->second, after.when};
-  }
-  const Result<std::int64_t> number = parse_integer(after.job, "@after");
-  if (!number || *number < 1 || static_cast<std::size_t>(*number) > count_) {
-    return fail(ErrorCode::Usage, fmt::format("there is no earlier job '{}' to follow", after.job));
-  }
-  return LocalDependency{static_cast<std::size_t>(*number) - 1, after.when};
-}
-
 Result<SubmittedJob> LineJobs::add(JobLine line) {
   SubmittedJob job = blank_job(defaults_);
   job.description.command = std::move(line.command);
   const LineOptions& options = line.options;
-  JobSpec& spec = job.description.spec;
   job.description.name = options.name.value_or(defaults_.name);
   job.description.project = options.project.value_or(defaults_.project);
-  spec.needs.gpus = options.gpus.value_or(spec.needs.gpus);
-  if (options.claim) {
-    spec.needs.set(*options.claim);
-  }
-  spec.needs.share = options.share.value_or(spec.needs.share);
-  set_mps(spec.needs, options);
-  spec.priority = options.priority.value_or(spec.priority);
-  spec.weight = options.weight.value_or(spec.weight);
-  spec.limit = options.timeout.value_or(spec.limit);
-  spec.retry.most = options.retries.value_or(spec.retry.most);
+  options.apply(job.description.spec);
   for (const AfterName& after : options.after) {
-    const Result<LocalDependency> follows = find(after);
-    if (!follows) {
-      return Failure(follows.error());
+    const Result<std::size_t> place = earlier_.find(after);
+    if (!place) {
+      return Failure(place.error());
     }
-    job.follows.push_back(*follows);
+    job.follows.push_back({*place, after.when});
   }
-  if (options.name) {
-    positions_[*options.name] = count_;
-  }
-  ++count_;
+  earlier_.add(options.name);
   return job;
 }
 

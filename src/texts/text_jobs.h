@@ -71,11 +71,8 @@ class LineJobs {
   Result<SubmittedJob> add(JobLine line);
 
  private:
-  Result<LocalDependency> find(const AfterName& after) const;
-
   const JobDescription& defaults_;
-  std::map<std::string, std::size_t> positions_;
-  std::size_t count_ = 0;
+  EarlierJobs earlier_;
 };
 
 /// The job of a row.

@@ -83,7 +83,7 @@ class Refusals(RunMpsCase):
         self.assertIn("MPS is asked for but nvidia-cuda-mps-control is not on PATH", done.stderr)
         done = self.run_jobs(["@mps=on echo ran", "echo ran too"], code=2)
         self.assertEqual(done.stdout, "ran too\n")
-        self.assertIn("not run: MPS is asked for", done.stderr)
+        self.assertIn("not run: line 1: MPS is asked for", done.stderr)
 
     def test_several_gpus(self):
         done = self.run_jobs(["@gpus=2 echo ran"], "--mps", code=2)

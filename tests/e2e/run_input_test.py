@@ -19,8 +19,8 @@ WRONG = {
     "no command": (b"@gpus=1", "has options but no command"),
     "too many GPUs": (b"@gpus=3 true", "only 2 of the 2 GPUs"),
     "too much memory": (b"@mem=25GiB true", "only 0 of the 2 GPUs"),
-    "follows nobody": (b"@after=nobody true", "no job before it has that name"),
-    "follows a later one": (b"@after=9 true", "no job before it has that name"),
+    "follows nobody": (b"@after=nobody true", "there is no earlier job 'nobody' to follow"),
+    "follows a later one": (b"@after=9 true", "there is no earlier job '9' to follow"),
     "an open block": (b"<<END\ntouch ran", "no line END closes"),
 }
 

@@ -71,8 +71,11 @@ TEST(TakeOptions, KnowsMps) {
   const auto needs_of = [](std::string_view line, Needs needs) {
     const Result<LineOptions> options = take_options(line);
     EXPECT_TRUE(options);
-    set_mps(needs, *options);
-    return std::pair(needs.mps != 0, needs.thread_percentage);
+    JobSpec spec;
+    spec.needs = needs;
+    options->apply(spec);
+    spec.needs.settle();
+    return std::pair(spec.needs.mps != 0, spec.needs.thread_percentage);
   };
   Needs given;
   given.mps = mps_of(0);

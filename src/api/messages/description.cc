@@ -11,8 +11,6 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMostGpus = 1'000'000;
-
 void write_needs(JsonWriter& out, const Needs& needs) {
   out.field("gpus_needed", needs.gpus);
   if (needs.memory > Bytes{}) {
@@ -245,7 +243,7 @@ void read_wish(FieldReader& reader, JobDescription& job) {
   Duration begin = spec.begin.time_since_epoch();
   reader.seconds("begin", begin);
   spec.begin = Time(begin);
-  reader.number("retries", spec.retry.most, 0, 10'000);
+  reader.number("retries", spec.retry.most, 0, kMostRetries);
   reader.seconds("backoff_s", spec.retry.backoff);
   read_causes(reader, spec.retry);
   read_dependencies(reader, spec.after);

@@ -74,6 +74,7 @@ Result<void> read_edit(std::string_view text, JobDescription& job) {
   if (Result<void> read = read_description(*json, job); !read) {
     return read;
   }
+  job.spec.needs.settle();
   if (job.command.empty()) {
     return fail(ErrorCode::Usage, "a job without a command cannot run");
   }

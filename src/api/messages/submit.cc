@@ -14,9 +14,7 @@
 namespace berth {
 namespace {
 
-/// What is usual is left out, but the defaults are not always that.
-void write_submitted(JsonWriter& json, const SubmittedJob& job, const JobSpec& defaults) {
-  const JobSpec& spec = job.description.spec;
+void write_submitted(JsonWriter& json, const SubmittedJob& job) {
   write_description(json, job.description);
   if (job.count != 1) {
     json.field("array", job.count);
@@ -27,15 +25,6 @@ void write_submitted(JsonWriter& json, const SubmittedJob& job, const JobSpec& d
         json.value(fmt::format("{}:{}", when_name(follows.when), follows.position));
       }
     });
-  }
-  if (spec.needs.mps == 0 && defaults.needs.mps != 0) {
-    json.field("mps", false);
-  }
-  if (spec.priority == 0 && defaults.priority != 0) {
-    json.field("priority", 0);
-  }
-  if (spec.weight == 1 && defaults.weight != 1) {
-    json.field("weight", 1);
   }
 }
 
@@ -50,6 +39,7 @@ Result<void> read_submitted(const Json& json, SubmittedJob& job, std::size_t pos
       !read) {
     return read;
   }
+  job.description.spec.needs.settle();
   FieldReader reader(json);
   reader.number("array", job.count, 1, kMostInArray);
   if (job.count != 1 && !job.description.array_index) {
@@ -172,10 +162,15 @@ std::string to_json(const SubmitRequest& submission) {
       const std::uint64_t job = submission.environment_from->value;
       job == 0 ? json.field("environment_from", "daemon") : json.field("environment_from", job);
     }
-    json.object("defaults", [&] { write_description(json, submission.defaults); });
+    // Jobs say everything else themselves. Of what is usual they say nothing, so that defaults
+    // beside them would be taken for theirs.
+    if (!submission.defaults.environment.empty()) {
+      json.object("defaults",
+                  [&] { json.field("environment", submission.defaults.environment); });
+    }
     json.array("jobs", [&] {
       for (const SubmittedJob& job : submission.jobs) {
-        json.object([&] { write_submitted(json, job, submission.defaults.spec); });
+        json.object([&] { write_submitted(json, job); });
       }
     });
   });

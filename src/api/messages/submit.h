@@ -38,6 +38,7 @@ struct SubmitRequest {
   std::shared_ptr<void> room = {};
 };
 
+/// The jobs are written as they are: of the defaults the environment alone counts.
 std::string to_json(const SubmitRequest& submission);
 /// An error names the job and the field that is wrong.
 Result<SubmitRequest> parse_submit_request(std::string_view json, const Patience& patience = {});

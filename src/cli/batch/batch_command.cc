@@ -10,7 +10,7 @@
 #include "cli/batch/batch_options.h"
 #include "cli/commands.h"
 #include "cli/toolkit/gpus_option.h"
-#include "cli/toolkit/job_options.h"
+#include "cli/toolkit/line_flags.h"
 #include "exec/direct_runner.h"
 
 namespace berth {
@@ -167,12 +167,13 @@ void BatchCommand::declare(Args& args) {
   add_gpus_option(args, gpus);
   sharing.declare(args);
   mps.declare(args);
-  args.value("--timeout", "TIME", "end a task that runs longer: 90s, 10m, 2h30m",
-             run.defaults.limit);
+  add_line_flag(args, defaults, "timeout", "--timeout", "TIME",
+                "end a task that runs longer: 90s, 10m, 2h30m");
   args.value("--grace", "TIME", "between TERM and KILL when a task is ended (default: 10s)",
              run.grace);
-  args.value("--retries", "N", "run a task that fails again, up to N times", retries);
-  add_weight_option(args, run.defaults.weight);
+  add_line_flag(args, defaults, "retries", "--retries", "N",
+                "run a task that fails again, up to N times");
+  add_weight_flag(args, defaults);
   args.value("--log-dir", "DIR", "a log file per run: DIR/1-profile-1.log, DIR/2-task-1.log, …",
              run.outputs.log_folder);
   args.flag("--prefix", report.prefix, "print each task's output with its number in front");
@@ -192,9 +193,6 @@ Result<void> BatchCommand::settle() {
   if (num < 0 || batch.profile_epochs < 0) {
     return fail(ErrorCode::Usage, "--num and --profile-epochs cannot be negative");
   }
-  if (retries < 0 || retries > 10000) {
-    return fail(ErrorCode::Usage, "--retries must be from 0 to 10000");
-  }
   if (format.python.find('/') != format.python.npos) {
     std::error_code error;  // tasks run in other folders
     format.python = std::filesystem::absolute(format.python, error);
@@ -204,11 +202,11 @@ Result<void> BatchCommand::settle() {
   run.buffer = sharing.buffer;
   run.placement = sharing.placement.value_or(Placement::Pack);
   run.enforce_claims = sharing.enforce_claims;
+  defaults.apply(run.defaults);
   if (Result<void> applied = mps.apply(run.defaults.needs); !applied) {
     return applied;
   }
   run.recipe = task_recipe;
-  run.defaults.retry.most = static_cast<std::uint16_t>(retries);
   const Result<Paths> paths = find_paths();
   if (!paths) {
     return Failure(paths.error());

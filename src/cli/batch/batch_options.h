@@ -23,8 +23,8 @@ struct BatchCommand {
   RunOptions run;
   ReportOptions report;
   SharingOptions sharing;
+  LineOptions defaults;
   MpsOption mps;
-  std::int64_t retries = 0;
   bool restart = false;
   bool submit = false;
   bool status = false;

@@ -80,12 +80,10 @@ Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& t
   if (!defaults) {
     return Failure(defaults.error());
   }
-  defaults->spec.limit = command.run.defaults.limit;
+  command.defaults.apply(defaults->spec);
   if (const Result<void> applied = command.mps.apply(defaults->spec.needs); !applied) {
     return Failure(applied.error());
   }
-  defaults->spec.retry.most = command.run.defaults.retry.most;
-  defaults->spec.weight = command.run.defaults.weight;
   for (;;) {
     const Result<std::vector<PendingRow>> rows = pending_rows(command, tasks, journal);
     if (!rows) {

@@ -12,7 +12,7 @@
 #include "cli/run/run_report.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
-#include "cli/toolkit/job_options.h"
+#include "cli/toolkit/line_flags.h"
 #include "cli/toolkit/memory_options.h"
 #include "cli/toolkit/mps_option.h"
 #include "cli/toolkit/table.h"
@@ -29,11 +29,10 @@ struct RunCommand {
   std::string file = "-";
   RunOptions run;
   ReportOptions report;
+  LineOptions defaults;
   SharingOptions sharing;
-  std::int64_t share = 0;
   MpsOption mps;
   std::int64_t per_gpu = 1;
-  std::int64_t retries = 0;
   std::optional<std::string> seed;
   bool nul = false;
   bool json = false;
@@ -69,23 +68,25 @@ Args run_args(RunCommand& command) {
                     return {};
                   });
   add_gpus_option(args, command.gpus);
-  add_claim_option(args, command.run.defaults.needs);
-  args.value("--share", "PERCENT", "share of each GPU's compute that a job claims", command.share);
+  add_claim_flags(args, command.defaults, command.run.defaults.needs.profile);
+  add_line_flag(args, command.defaults, "share", "--share", "PERCENT",
+                "share of each GPU's compute that a job claims");
   command.sharing.declare(args);
   args.value("--per-gpu", "N", "jobs at once on each GPU (default: 1)", command.per_gpu);
   command.mps.declare(args);
   args.flag("-0,--null", command.nul, "jobs are separated by NUL bytes, not newlines");
-  args.value("--timeout", "TIME", "end a job that runs longer: 90s, 10m, 2h30m",
-             command.run.defaults.limit);
+  add_line_flag(args, command.defaults, "timeout", "--timeout", "TIME",
+                "end a job that runs longer: 90s, 10m, 2h30m");
   args.value("--grace", "TIME", "between TERM and KILL when a job is ended (default: 10s)",
              command.run.grace);
-  args.value("--retries", "N", "run a job that fails again, up to N times", command.retries);
+  add_line_flag(args, command.defaults, "retries", "--retries", "N",
+                "run a job that fails again, up to N times");
   args.value("--policy", "NAME",
              wrap_words(fmt::format("who goes first: {} (default: priority)",
                                     fmt::join(live_policy_names(), ", ")),
                         66),
              command.run.policy);
-  add_weight_option(args, command.run.defaults.weight);
+  add_weight_flag(args, command.defaults);
   args.value("--log-dir", "DIR", "one log file per job: DIR/1.log, DIR/2.log, …",
              command.run.outputs.log_folder);
   args.flag("--prefix", command.report.prefix, "print each job's output with its number in front");
@@ -131,10 +132,12 @@ Result<void> settle(RunCommand& command) {
   if (command.per_gpu < 1 || command.per_gpu > static_cast<std::int64_t>(kWholeShare)) {
     return fail(ErrorCode::Usage, fmt::format("--per-gpu must be from 1 to {}", kWholeShare));
   }
-  if (command.share < 0 || command.share > 100 || (command.share > 0 && command.per_gpu > 1)) {
-    return fail(ErrorCode::Usage, "--share is from 1 to 100, and not to be had with --per-gpu");
+  if (command.defaults.share && command.per_gpu > 1) {
+    return fail(ErrorCode::Usage,
+                "--share and --per-gpu cannot be given together: each says how "
+                "many jobs share a GPU");
   }
-  run.defaults.needs.share = static_cast<std::uint32_t>(command.share) * (kWholeShare / 100);
+  command.defaults.apply(run.defaults);
   if (command.per_gpu > 1) {
     run.defaults.needs.share = kWholeShare / static_cast<std::uint32_t>(command.per_gpu);
   }
@@ -147,10 +150,6 @@ Result<void> settle(RunCommand& command) {
   if (Result<void> applied = command.mps.apply(run.defaults.needs); !applied) {
     return applied;
   }
-  if (command.retries < 0 || command.retries > 10000) {
-    return fail(ErrorCode::Usage, "--retries must be from 0 to 10000");
-  }
-  run.defaults.retry.most = static_cast<std::uint16_t>(command.retries);
   if (command.resume || command.resume_failed) {
     if (!run.joblog) {
       return fail(ErrorCode::Usage, "--resume needs the --joblog FILE of the run to go on with");

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/bounds.h"
 #include "cli/toolkit/clock.h"
-#include "cli/toolkit/memory_options.h"
+#include "cli/toolkit/line_flags.h"
 #include "cli/toolkit/words.h"
-#include "spec/job_line.h"
 
 namespace berth {
 namespace {
@@ -47,18 +47,11 @@ Args::Setter names_into(std::vector<std::string>& names) {
 }
 
 Result<void> read_after(const std::string& text, std::vector<Dependency>& after) {
-  const std::string option = "@after=" + text + " x";
-  std::string_view line = option;
-  const Result<LineOptions> options = take_options(line);
-  if (!options) {
-    return Failure(options.error());
+  const Result<std::vector<AfterName>> names = parse_after(text);
+  if (!names) {
+    return Failure(names.error());
   }
-  if (line != "x") {  // blanks would have ended it
-    return fail(
-        ErrorCode::Usage,
-        fmt::format("--after is a list without blanks, as in ok:12,any:13, not '{}'", text));
-  }
-  for (const AfterName& name : options->after) {
+  for (const AfterName& name : *names) {
     const Result<std::int64_t> job = parse_integer(name.job, "--after");
     if (!job || *job < 1) {
       return fail(
@@ -167,29 +160,13 @@ Result<Time> parse_begin(std::string_view text) {
   return now + *from_now;
 }
 
-void add_weight_option(Args& args, std::uint16_t& weight) {
-  args.value("--weight", "N",
-             "its owner's share beside others, where the policy is fair between\n"
-             "them: 3 gets three times as much as 1 (the default)",
-             [&weight](std::string_view text) -> Result<void> {
-               const Result<std::int64_t> number = parse_integer(text, "--weight");
-               if (!number) {
-                 return Failure(number.error());
-               }
-               if (*number < 1 || *number > kMostWeight) {
-                 return fail(ErrorCode::Usage, fmt::format("--weight must be from 1 to {}, not {}",
-                                                           kMostWeight, *number));
-               }
-               weight = static_cast<std::uint16_t>(*number);
-               return {};
-             });
-}
-
 void JobOptions::declare(Args& args) {
   JobSpec& spec = job_.spec;
-  args.value("-g,--gpus", "N", "GPUs that the job needs (default: 1; 0: none)", gpus_);
-  add_claim_option(args, spec.needs);
-  args.value("--share", "PERCENT", "share of each GPU's compute that it claims", share_);
+  add_line_flag(args, line_, "gpus", "-g,--gpus", "N",
+                "GPUs that the job needs (default: 1; 0: none)");
+  add_claim_flags(args, line_, spec.needs.profile);
+  add_line_flag(args, line_, "share", "--share", "PERCENT",
+                "share of each GPU's compute that it claims");
   mps_.declare(args);
   args.value("--model", "TEXT", "only on GPUs whose model has this in its name",
              filled(spec.needs.model));
@@ -207,17 +184,18 @@ void JobOptions::declare(Args& args) {
                job_.labels[std::string(text.substr(0, equals))] = text.substr(equals + 1);
                return {};
              });
-  args.value("-p,--priority", "N", "lower runs first (default: 0)", priority_);
-  add_weight_option(args, spec.weight);
-  args.value("--timeout", "TIME", "the longest it may run: 90s, 2h30m, 1d (0: no limit)",
-             spec.limit);
+  add_line_flag(args, line_, "priority", "-p,--priority", "N", "lower runs first (default: 0)");
+  add_weight_flag(args, line_);
+  add_line_flag(args, line_, "timeout", "--timeout", "TIME",
+                "the longest it may run: 90s, 2h30m, 1d (0: no limit)");
   args.value("--signal", "SIG@TIME", "a warning this long before the time limit, e.g. USR1@60",
              filled(signal_));
   args.value("--expected", "TIME", "how long it is expected to run", spec.expected);
   args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
              filled(begin_));
   args.value("--after", "JOBS", "start after others: ok:12,any:13,notok:14", filled(after_));
-  args.value("--retries", "N", "run it again when it fails, up to N times", retries_);
+  add_line_flag(args, line_, "retries", "--retries", "N",
+                "run it again when it fails, up to N times");
   args.value("--retry-on", "CAUSES", "what is tried again: fail, timeout (default: both), lost",
              filled(retry_on_));
   args.value("--backoff", "TIME", "wait before a retry; doubled each time", spec.retry.backoff);
@@ -236,24 +214,11 @@ void JobOptions::declare(Args& args) {
 Result<JobDescription> JobOptions::description() const {
   JobDescription job = job_;
   JobSpec& spec = job.spec;
-  if (gpus_ < 0 || share_ < 0 || share_ > 100 || retries_ < 0 || retries_ > 10'000) {
-    return fail(ErrorCode::Usage,
-                "--gpus and --retries cannot be negative, and --share is from 1 to 100");
-  }
-  if (priority_ > kMostPriority || priority_ < -kMostPriority) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--priority {} is beyond ±{}", priority_, kMostPriority));
-  }
-  for (Duration* length : {&spec.limit, &spec.expected}) {
-    *length = *length == Duration{} ? kForever : *length;
-  }
-  spec.needs.gpus = static_cast<std::uint32_t>(gpus_);
-  spec.needs.share = static_cast<std::uint32_t>(share_ * (kWholeShare / 100));
+  spec.expected = spec.expected == Duration{} ? kForever : spec.expected;
+  line_.apply(spec);
   if (const Result<void> applied = mps_.apply(spec.needs); !applied) {
     return Failure(applied.error());
   }
-  spec.priority = static_cast<std::int32_t>(priority_);
-  spec.retry.most = static_cast<std::uint16_t>(retries_);
   if (!begin_.empty()) {
     const Result<Time> begin = parse_begin(begin_);
     if (!begin) {

@@ -6,6 +6,7 @@
 #include "api/messages.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/mps_option.h"
+#include "spec/line_options.h"
 
 namespace berth {
 
@@ -21,20 +22,14 @@ class JobOptions {
 
  private:
   JobDescription job_;
+  LineOptions line_;
   MpsOption mps_;
   std::string after_;
   std::string array_;
   std::string begin_;
   std::string signal_;
   std::string retry_on_;
-  std::int64_t gpus_ = 1;
-  std::int64_t priority_ = 0;
-  std::int64_t retries_ = 0;
-  std::int64_t share_ = 0;
 };
-
-/// `--weight`: among owners, for the policies that are fair between them.
-void add_weight_option(Args& args, std::uint16_t& weight);
 
 /// "10m" from now, "18:30", "2026-11-16", "2026-11-16T08:00", or "@" and seconds since 1970.
 Result<Time> parse_begin(std::string_view text);

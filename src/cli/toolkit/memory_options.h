@@ -1,4 +1,4 @@
-// The options about sharing a GPU's memory, the same wherever they are taken.
+// The options about how jobs share a GPU, the same wherever they are taken.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,6 @@
 #include "core/device_table.h"
 
 namespace berth {
-
-/// `--mem`: what a job claims.
-void add_claim_option(Args& args, Needs& needs);
 
 /// How jobs share GPUs: `--buffer`, `--placement` and `--enforce`.
 struct SharingOptions {
