@@ -62,11 +62,11 @@ void Scheduler::claim_profiled(Job& job, Bytes peak) {
 /// Lets a job that ran out of memory ask for more of it, or for the device to itself. False when it
 /// had that.
 bool Scheduler::make_room(Job& job, const MemoryEnd& end) {
-  constexpr int kMostRetries = 8;
+  constexpr int kMostMemoryRetries = 8;
   constexpr int kMostAsBefore = 3;  // the fault of others may go on
   Needs wanted = needs(job);
   const bool own = end.blame.cause == MemoryCause::Own;
-  if (job.traits().memory_retries >= kMostRetries || wanted.gpus == 0 || (own && wanted.alone())) {
+  if (job.traits().memory_retries >= kMostMemoryRetries || wanted.gpus == 0 || (own && wanted.alone())) {
     return false;
   }
   if (own) {
