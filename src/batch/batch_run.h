@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "batch/journal.h"
-#include "batch/task.h"
+#include "spec/task.h"
 #include "core/claim_book.h"
 #include "memory/peak_file.h"
 #include "run/input.h"

@@ -8,7 +8,7 @@
 #include <climits>
 #include <limits>
 
-#include "api/job_bounds.h"
+#include "core/job_bounds.h"
 #include "core/recipe.h"
 #include "daemon/output_path.h"
 

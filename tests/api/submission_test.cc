@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/job_bounds.h"
+#include "core/job_bounds.h"
 #include "api/messages.h"
 #include "base/bounds.h"
 

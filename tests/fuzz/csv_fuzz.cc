@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "batch/csv.h"
+#include "spec/csv.h"
 #include "batch/journal.h"
 
 using namespace berth;

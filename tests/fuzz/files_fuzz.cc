@@ -15,7 +15,7 @@
 #include "api/messages_whatif.h"
 #include "base/check.h"
 #include "batch/journal.h"
-#include "batch/task.h"
+#include "spec/task.h"
 #include "daemon/sessions.h"
 #include "daemon/usage_log.h"
 #include "exec/attempt_record.h"

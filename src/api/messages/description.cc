@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/job_bounds.h"
+#include "core/job_bounds.h"
 #include "api/messages/job.h"
 #include "base/bounds.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/job_bounds.h"
+#include "core/job_bounds.h"
 #include "api/json_parts.h"
 #include "api/messages/description.h"
 #include "api/messages/fields.h"

@@ -10,21 +10,9 @@
 
 #include "base/patience.h"
 #include "base/result.h"
-#include "core/description.h"
+#include "core/submitted_job.h"
 
 namespace berth {
-
-/// An earlier job of the same submission that a job must follow.
-struct LocalDependency {
-  std::size_t position = 0;
-  Dependency::When when = Dependency::When::Ok;
-};
-
-struct SubmittedJob {
-  JobDescription description;  // without environment: it is that of the defaults
-  std::uint32_t count = 1;     // an array of so many; indices count up from the description's
-  std::vector<LocalDependency> follows;
-};
 
 /// POST /v1/jobs. What the jobs have in common stands once.
 struct SubmitRequest {

@@ -5,12 +5,12 @@
 
 #include "batch/batch_run.h"
 #include "batch/journal.h"
-#include "batch/task.h"
 #include "cli/run/run_report.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/memory_options.h"
 #include "cli/toolkit/mps_option.h"
 #include "run/run.h"
+#include "spec/task.h"
 
 namespace berth {
 

@@ -8,7 +8,7 @@
 #include "cli/batch/batch_options.h"
 #include "cli/jobs/submission.h"
 #include "cli/toolkit/job_options.h"
-#include "texts/text_jobs.h"
+#include "spec/text_jobs.h"
 
 namespace berth {
 namespace {

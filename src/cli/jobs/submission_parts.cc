@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "api/job_bounds.h"
 #include "base/bounds.h"
+#include "core/job_bounds.h"
 
 namespace berth {
 

@@ -12,7 +12,7 @@
 #include "cli/toolkit/job_options.h"
 #include "run/input.h"
 #include "spec/shell_words.h"
-#include "texts/text_jobs.h"
+#include "spec/text_jobs.h"
 
 namespace berth {
 namespace {

@@ -9,7 +9,7 @@
 #include "api/messages_text.h"
 #include "daemon/submission_checks.h"
 #include "spec/sweep_file.h"
-#include "texts/text_jobs.h"
+#include "spec/text_jobs.h"
 
 namespace berth {
 namespace {

@@ -1,4 +1,4 @@
-#include "texts/text_jobs.h"
+#include "spec/text_jobs.h"
 
 #include <fmt/format.h>
 

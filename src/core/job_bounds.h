@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "api/messages.h"
+#include "base/result.h"
+#include "core/submitted_job.h"
 
 namespace berth {
 

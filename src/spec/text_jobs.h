@@ -11,13 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "api/job_bounds.h"
-#include "api/messages.h"
 #include "base/bounds.h"
 #include "base/patience.h"
-#include "batch/task.h"
+#include "core/job_bounds.h"
 #include "spec/job_line.h"
 #include "spec/sweep.h"
+#include "spec/task.h"
 
 namespace berth {
 

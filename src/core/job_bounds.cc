@@ -1,4 +1,4 @@
-#include "api/job_bounds.h"
+#include "core/job_bounds.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "batch/task.h"
+#include "spec/task.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

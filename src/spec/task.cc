@@ -1,4 +1,4 @@
-#include "batch/task.h"
+#include "spec/task.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,16 +11,16 @@
 #include <iterator>
 
 #include "base/units.h"
-#include "batch/csv.h"
 #include "core/job.h"
+#include "spec/csv.h"
 #include "spec/shell_words.h"
 
 namespace berth {
 namespace {
 
 enum Column { kDirectory, kExecutable, kFilename, kEpochs, kPriority, kColumns };
-constexpr std::array<std::string_view, kColumns> kNames = {"Directory", "Executable", "Filename",
-                                                           "Epochs", "Priority"};
+constexpr std::array<std::string_view, kColumns> kColumnNames = {"Directory", "Executable",
+                                                                 "Filename", "Epochs", "Priority"};
 using Places = std::array<std::size_t, kColumns>;
 
 constexpr std::string_view kEpochsArgument = " --epochs=";
@@ -39,9 +39,9 @@ Result<Places> find_columns(const CsvRecord& header) {
   for (std::size_t column = 0; column < kColumns; ++column) {
     const auto found = std::find_if(
         header.fields.begin(), header.fields.end(),
-        [&](const std::string& field) { return lower(field) == lower(kNames[column]); });
+        [&](const std::string& field) { return lower(field) == lower(kColumnNames[column]); });
     if (found == header.fields.end()) {
-      missing.push_back(kNames[column]);
+      missing.push_back(kColumnNames[column]);
     }
     places[column] = static_cast<std::size_t>(found - header.fields.begin());
   }
@@ -51,7 +51,7 @@ Result<Places> find_columns(const CsvRecord& header) {
   return fail(ErrorCode::Usage,
               fmt::format("the header in line {} has no column {}: it needs {}; --header ROW says "
                           "where it is (from 0), --header None that there is none",
-                          header.line, fmt::join(missing, ", "), fmt::join(kNames, ", ")));
+                          header.line, fmt::join(missing, ", "), fmt::join(kColumnNames, ", ")));
 }
 
 bool is_folder(const std::string& path) {
@@ -86,9 +86,9 @@ bool is_on_path(const std::string& name) {
 }
 
 /// Reads one row after the other, and gathers what is wrong with them.
-class Reader {
+class RowReader {
  public:
-  explicit Reader(const TaskFormat& format) : format_(format) {}
+  explicit RowReader(const TaskFormat& format) : format_(format) {}
 
   std::size_t tasks() const { return tasks_.size(); }
   std::size_t problems() const { return problems_.size(); }
@@ -137,11 +137,12 @@ class Reader {
 
   std::int64_t number(const std::string& text, Column column, std::int64_t least,
                       std::int64_t most) {
-    const Result<std::int64_t> value = parse_integer(text, kNames[column]);
+    const Result<std::int64_t> value = parse_integer(text, kColumnNames[column]);
     if (value && *value >= least && *value <= most) {
       return *value;
     }
-    complain(fmt::format("has '{}' as {}: that must be a whole number{}", text, kNames[column],
+    complain(fmt::format("has '{}' as {}: that must be a whole number{}", text,
+                         kColumnNames[column],
                          value ? fmt::format(" from {} to {}", least, most) : ""));
     return least;
   }
@@ -213,8 +214,8 @@ std::string fingerprint_of(std::string_view text) {
 namespace {
 
 /// An error when no row can be read at all.
-Result<TaskList> parse(std::string_view text, const TaskFormat& format) {
-  constexpr std::size_t kLookEvery = 100;  // rows: files may be far away
+Result<TaskList> parse_rows(std::string_view text, const TaskFormat& format) {
+  constexpr std::size_t kRowsBetweenLooks = 100;  // rows: files may be far away
   CsvReader csv(text);
   Places places = {0, 1, 2, 3, 4};
   std::size_t columns = kColumns;
@@ -234,7 +235,7 @@ Result<TaskList> parse(std::string_view text, const TaskFormat& format) {
     places = *found;
     columns = header->fields.size();
   }
-  Reader reader(format);
+  RowReader reader(format);
   std::size_t rows = 0;
   while (const std::optional<CsvRecord> record = csv.next()) {
     if (reader.tasks() >= format.most_tasks) {
@@ -242,7 +243,7 @@ Result<TaskList> parse(std::string_view text, const TaskFormat& format) {
                   fmt::format("the file has more than {} rows", format.most_tasks));
     }
     if (reader.problems() >= CsvReader::kMostProblems ||
-        (++rows % kLookEvery == 0 && format.patience.over())) {
+        (++rows % kRowsBetweenLooks == 0 && format.patience.over())) {
       break;
     }
     reader.read(*record, places, columns);
@@ -253,12 +254,12 @@ Result<TaskList> parse(std::string_view text, const TaskFormat& format) {
 }  // namespace
 
 TaskList parse_tasks(std::string_view text, const TaskFormat& format) {
-  Result<TaskList> read = parse(text, format);
+  Result<TaskList> read = parse_rows(text, format);
   return read ? std::move(*read) : TaskList{{}, {{1, read.error().message}}};
 }
 
 Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& format) {
-  Result<TaskList> read = parse(text, format);
+  Result<TaskList> read = parse_rows(text, format);
   if (!read) {
     return Failure(read.error());
   }

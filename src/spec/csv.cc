@@ -1,4 +1,4 @@
-#include "batch/csv.h"
+#include "spec/csv.h"
 
 #include <algorithm>
 

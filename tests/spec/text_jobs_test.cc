@@ -1,5 +1,5 @@
 // Texts as jobs. What the single formats look like is tested with their parsers.
-#include "texts/text_jobs.h"
+#include "spec/text_jobs.h"
 
 #include <gtest/gtest.h>
 
