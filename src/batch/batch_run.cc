@@ -54,7 +54,7 @@ BatchRun::BatchRun(BatchOptions options, const std::vector<Task>& tasks, BatchJo
 
 Input BatchRun::input() {
   send_ready();
-  return Input::from_feed(feed_, JobReader::Separator::Nul);
+  return Input::from_feed(feed_);
 }
 
 /// Takes the next rows that are to be run, in order of priority. False when there are none.
@@ -100,7 +100,7 @@ void BatchRun::send_profiles() {
     const Member& member = members_[i];
     if (!profiling_.contains(member.script) && !is_known(member.script)) {
       profiling_.insert(member.script);
-      send(member, true, static_cast<std::int64_t>(i) - static_cast<std::int64_t>(members_.size()));
+      send(member, true, static_cast<std::int32_t>(i) - static_cast<std::int32_t>(members_.size()));
     }
   }
 }
@@ -124,22 +124,25 @@ void BatchRun::send_ready() {
     if (broken_.contains(member.script)) {
       give_up(member);
     } else {
-      send(member, false, static_cast<std::int64_t>(ready_));
+      send(member, false, static_cast<std::int32_t>(ready_));
       ++unfinished_;
     }
     ++ready_;
   }
 }
 
-void BatchRun::send(const Member& member, bool is_profile, std::int64_t priority) {
+void BatchRun::send(const Member& member, bool is_profile, std::int32_t priority) {
   const Task& task = tasks_[member.row];
-  const std::string name = fmt::format("{}-{}", is_profile ? "profile" : "task", member.id);
-  std::string line = fmt::format("@name={} @priority={} ", name, priority);
-  line += is_profile ? "@mem=off " : "";
-  line += task.command(is_profile ? options_.profile_epochs : task.epochs, member.id);
-  line += '\0';
-  sent_[name] = {member, is_profile};
-  feed_.add(line);
+  JobLine job;
+  job.line = task.line;
+  job.command = task.command(is_profile ? options_.profile_epochs : task.epochs, member.id);
+  job.options.name = fmt::format("{}-{}", is_profile ? "profile" : "task", member.id);
+  job.options.priority = priority;
+  if (is_profile) {
+    job.options.claim = Claim{ClaimSource::None, {}};
+  }
+  sent_[*job.options.name] = {member, is_profile};
+  feed_.add(std::move(job));
 }
 
 void BatchRun::job_started(const JobEvent& job) {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "batch/journal.h"
-#include "spec/task.h"
 #include "core/claim_book.h"
 #include "memory/peak_file.h"
 #include "run/input.h"
 #include "run/observer.h"
+#include "spec/task.h"
 
 namespace berth {
 
@@ -64,7 +64,7 @@ class BatchRun final : public RunObserver {
   bool begin_batch();
   void send_profiles();
   void send_ready();
-  void send(const Member& member, bool is_profile, std::int64_t priority);
+  void send(const Member& member, bool is_profile, std::int32_t priority);
   bool is_known(const std::string& script);
   void profile_ended(const Member& member, const JobEndEvent& end);
   void task_ended(const Member& member, const JobEndEvent& end);

@@ -10,6 +10,8 @@
 
 namespace berth {
 
+struct JobLine;
+
 using Words = std::span<const std::string_view>;
 
 int run_main(Words words);
@@ -46,9 +48,8 @@ int simple_gpu_scheduler_main(Words words);
 int simple_hypersearch_main(Words words);
 int schedule_main(Words words);
 
-/// Runs these jobs in the foreground as `berth run` would with the options `run_words`. Each of
-/// `lines` is one job, even if it has line ends in it.
-int run_jobs(std::vector<std::string> lines, Words run_words);
+/// Runs these jobs in the foreground as `berth run` would with the options `run_words`.
+int run_jobs(std::vector<JobLine> jobs, Words run_words);
 
 /// Prints "berth COMMAND: message" on stderr; returns the exit code that belongs to it.
 int report(std::string_view command, const Error& error);

@@ -14,8 +14,8 @@ namespace berth {
 
 InputFeed::InputFeed() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { BERTH_CHECK(event_); }
 
-void InputFeed::add(std::string_view text) {
-  pending_ += text;
+void InputFeed::add(JobLine job) {
+  pending_.push_back(std::move(job));
   wake();
 }
 
@@ -50,15 +50,14 @@ Result<Input> Input::open(const std::string& path, JobReader::Separator separato
   return Input(std::move(owned), fd, S_ISREG(info.st_mode), separator);
 }
 
-Input Input::from_text(std::string text, JobReader::Separator separator) {
-  Input input(Fd(), -1, true, separator);
-  input.reader_.feed(text);
-  input.reader_.finish();
+Input Input::from_jobs(std::vector<JobLine> jobs) {
+  Input input(Fd(), -1, true, JobReader::Separator::Newline);
+  input.jobs_ = std::move(jobs);
   return input;
 }
 
-Input Input::from_feed(InputFeed& feed, JobReader::Separator separator) {
-  Input input(Fd(), feed.event_.get(), false, separator);
+Input Input::from_feed(InputFeed& feed) {
+  Input input(Fd(), feed.event_.get(), false, JobReader::Separator::Newline);
   input.feed_ = &feed;
   return input;
 }
@@ -67,10 +66,9 @@ Result<bool> Input::read_some() {
   if (feed_ != nullptr) {
     std::uint64_t count = 0;
     (void)!::read(fd_, &count, sizeof count);
-    reader_.feed(std::exchange(feed_->pending_, {}));
-    if (feed_->closed_) {
-      reader_.finish();
-    }
+    BERTH_CHECK(taken_ == jobs_.size());
+    jobs_ = std::exchange(feed_->pending_, {});
+    taken_ = 0;
     return !feed_->closed_;
   }
   if (fd_ < 0) {
@@ -97,6 +95,13 @@ Result<bool> Input::read_some() {
       return fail_errno("cannot read the jobs", error);
     }
   }
+}
+
+std::optional<tl::expected<JobLine, LineError>> Input::next() {
+  if (taken_ < jobs_.size()) {
+    return tl::expected<JobLine, LineError>(std::move(jobs_[taken_++]));
+  }
+  return reader_.next();
 }
 
 }  // namespace berth

@@ -59,7 +59,7 @@ Result<void> Run::rehearse(Input input,
     if (!more) {
       return Failure(more.error());
     }
-    while (const auto item = input.reader().next()) {
+    while (const auto item = input.next()) {
       if (!*item) {
         return fail(ErrorCode::Usage,
                     fmt::format("line {} {}", item->error().line, item->error().message));
@@ -99,7 +99,7 @@ Result<void> Run::read_everything(Input& input) {
       return Failure(read.error());
     }
     more = *read;
-    while (auto item = input.reader().next()) {
+    while (auto item = input.next()) {
       if (*item) {
         // Kept back only where their order is still open.
         if (options_.shuffle || wrong > 0) {
@@ -133,7 +133,7 @@ void Run::read_some_input() {
   if (!more) {
     observer_.warning(more.error().message);
   }
-  while (auto item = input_->reader().next()) {
+  while (auto item = input_->next()) {
     if (!*item) {
       observer_.warning(
           fmt::format("not run: line {} {}", item->error().line, item->error().message));

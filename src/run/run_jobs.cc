@@ -18,6 +18,12 @@ RunJob make_job(JobLine line) {
   return job;
 }
 
+/// The error names the line, if the job stands on one.
+Failure wrong(const JobLine& line, const Error& error) {
+  return line.line == 0 ? Failure(error)
+                        : fail(error.code, fmt::format("line {}: {}", line.line, error.message));
+}
+
 }  // namespace
 
 RunJobs::RunJobs(const RunOptions& options, Driver& driver) : options_(options), driver_(driver) {
@@ -92,7 +98,7 @@ Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
   bool never = false;
   Result<JobSpec> spec = specify(line, never);
   if (!spec) {
-    return fail(spec.error().code, fmt::format("line {}: {}", line.line, spec.error().message));
+    return wrong(line, spec.error());
   }
   std::optional<Recipe> recipe;
   if (driver_.memory().learns()) {
@@ -107,8 +113,7 @@ Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
   }
   const Result<JobId> submitted = driver_.scheduler().tell(Submit{std::move(*spec), id}, at);
   if (!submitted) {
-    return fail(submitted.error().code,
-                fmt::format("line {}: {}", line.line, submitted.error().message));
+    return wrong(line, submitted.error());
   }
   number(line, Outcome::Lost);
   jobs_.insert(id, make_job(std::move(line)));

@@ -48,6 +48,23 @@ std::optional<std::string> problem_in(std::string_view record, bool cut) {
   return std::nullopt;
 }
 
+/// Options and command. After an error `record` begins with what is wrong.
+Result<void> read_words(std::string_view& record, JobLine& job) {
+  std::string_view rest = record;
+  Result<LineOptions> options = take_options(rest);
+  if (!options) {
+    record = rest;
+    return Failure(options.error());
+  }
+  rest = trim_right(rest);
+  if (rest.empty()) {
+    return fail(ErrorCode::Usage, "has options but no command");
+  }
+  job.options = std::move(*options);
+  job.command = rest;
+  return {};
+}
+
 }  // namespace
 
 std::size_t find_invalid_utf8(std::string_view text) {
@@ -178,24 +195,26 @@ std::optional<JobReader::Item> JobReader::parse(std::string_view record) {
   }
   JobLine job;
   job.line = line_;
-  std::string_view command = record;
-  Result<LineOptions> options = take_options(command);
-  if (!options) {
-    // What is left begins with the word that is wrong.
-    const auto at = static_cast<std::size_t>(command.data() - record.data());
-    return tl::unexpected(LineError{line_, options.error().message, column_of(record, at)});
+  std::string_view rest = record;
+  if (const Result<void> read = read_words(rest, job); !read) {
+    const auto at = static_cast<std::size_t>(rest.data() - record.data());
+    return tl::unexpected(LineError{line_, read.error().message, column_of(record, at)});
   }
-  job.options = std::move(*options);
-  command = trim_right(command);
-  if (command.empty()) {
-    return wrong(line_, "has options but no command");
-  }
-  if (const std::string_view end = block_end(command); lines && !end.empty()) {
+  if (const std::string_view end = block_end(job.command); lines && !end.empty()) {
     block_ = Block{std::string(end), std::move(job), 0, false};
+    block_->job.command.clear();
     return std::nullopt;
   }
-  job.command = command;
   return Item(std::move(job));
+}
+
+Result<JobLine> read_job(std::string_view text) {
+  if (std::optional<std::string> problem = problem_in(text, false)) {
+    return fail(ErrorCode::Usage, std::move(*problem));
+  }
+  JobLine job;
+  const Result<void> read = read_words(text, job);
+  return read ? Result<JobLine>(std::move(job)) : Failure(read.error());
 }
 
 }  // namespace berth

@@ -14,11 +14,15 @@
 
 namespace berth {
 
+/// A job as a line describes it: what is to run, and what was said of it.
 struct JobLine {
-  std::size_t line = 0;  // where it starts, from 1
+  std::size_t line = 0;  // where it starts, from 1; 0: nowhere
   std::string command;
   LineOptions options;
 };
+
+/// The job that a text by itself is, over any number of lines: options, then the command.
+Result<JobLine> read_job(std::string_view text);
 
 /// Where an input is wrong, for a message that names the place.
 struct LineError {

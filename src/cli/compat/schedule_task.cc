@@ -297,9 +297,7 @@ Result<int> run_schedule_task(const ScheduleTask& task) {
     };
   }
   Run run(options, **devices, locks->get(), **runner, reporter);
-  // What is run is filled in at the start, when its GPUs are known.
-  const Result<RunSummary> summary =
-      run.execute(Input::from_text("task", JobReader::Separator::Nul));
+  const Result<RunSummary> summary = run.execute(Input::from_jobs({JobLine{0, task.command, {}}}));
   if (!summary) {
     return Failure(summary.error());
   }

@@ -99,7 +99,7 @@ Result<void> read_lines(SubmitCommand& command) {
       return Failure(read.error());
     }
     more = *read;
-    while (auto item = input->reader().next()) {
+    while (auto item = input->next()) {
       if (!*item) {
         return fail(ErrorCode::Usage, fmt::format("nothing was queued: line {} {}",
                                                   item->error().line, item->error().message));

@@ -253,13 +253,8 @@ int run_with(Words words, std::optional<Input> input) {
 
 int run_main(Words words) { return run_with(words, std::nullopt); }
 
-int run_jobs(std::vector<std::string> lines, Words run_words) {
-  std::string text;
-  for (const std::string& line : lines) {
-    text += line;
-    text += '\0';
-  }
-  return run_with(run_words, Input::from_text(std::move(text), JobReader::Separator::Nul));
+int run_jobs(std::vector<JobLine> jobs, Words run_words) {
+  return run_with(run_words, Input::from_jobs(std::move(jobs)));
 }
 
 int simple_gpu_scheduler_main(Words words) {

@@ -11,6 +11,7 @@
 #include "cli/sweep/sweep_options.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
+#include "spec/job_line.h"
 #include "spec/sweep.h"
 #include "spec/sweep_file.h"
 
@@ -144,18 +145,30 @@ Result<void> check_count(const Sweep& sweep, std::size_t kept) {
                           sweep.count() ? std::to_string(count) : "too many", kMostQueued));
 }
 
+/// Nothing of a sweep is run or queued when one of its points is no job.
+Failure wrong_point(std::string_view what, std::size_t before, const Error& error) {
+  return fail(error.code,
+              fmt::format("nothing was {}: point {} {}", what, before + 1, error.message));
+}
+
 Result<int> run_points(const Sweep& sweep, std::uint64_t seed, Words run_words) {
-  std::vector<std::string> commands;
-  Result<void> counted = check_count(sweep, 0);
+  std::vector<JobLine> jobs;
+  Result<void> taken = check_count(sweep, 0);
   const Result<void> done = for_each_point(sweep, seed, [&](const SweepCursor& point) {
-    commands.push_back(point.command());
-    counted = check_count(sweep, commands.size());
-    return counted.has_value();
+    Result<JobLine> job = read_job(point.command());
+    if (!job) {
+      taken = wrong_point("run", jobs.size(), job.error());
+      return false;
+    }
+    job->line = jobs.size() + 1;
+    jobs.push_back(std::move(*job));
+    taken = check_count(sweep, jobs.size());
+    return taken.has_value();
   });
-  if (!done || !counted) {
-    return Failure(done ? counted.error() : done.error());
+  if (!done || !taken) {
+    return Failure(done ? taken.error() : done.error());
   }
-  return run_jobs(std::move(commands), run_words);
+  return run_jobs(std::move(jobs), run_words);
 }
 
 Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
