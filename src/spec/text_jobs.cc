@@ -80,6 +80,18 @@ Result<SubmittedJob> LineJobs::add(JobLine line) {
   return job;
 }
 
+Result<SubmittedJob> LineJobs::add(const Sweep& sweep, const SweepCursor& point) {
+  Result<JobLine> line = read_job(point.command());
+  if (!line) {
+    return Failure(line.error());
+  }
+  Result<SubmittedJob> job = add(std::move(*line));
+  for (std::size_t i = 0; job && i < sweep.params().size(); ++i) {
+    job->description.parameters[sweep.params()[i].name()] = point.values()[i].text;
+  }
+  return job;
+}
+
 TextJobs read_line_jobs(std::string_view text, const JobDescription& defaults,
                         const TextLimits& limits) {
   constexpr std::size_t kPiece = std::size_t{1} << 18;
@@ -202,8 +214,9 @@ TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescriptio
     result.complain(0, 0, sweep.error().message);
     return result;
   }
-  SubmittedJob blank = blank_job(defaults);
-  blank.description.sweep = name;
+  JobDescription common = defaults;
+  common.sweep = name;
+  LineJobs points(common);
   const std::optional<std::uint64_t> count = sweep->count();
   // Of more than can be queued the first are enough, for whoever wants to see some.
   const std::size_t keep =
@@ -218,12 +231,12 @@ TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescriptio
       }
       continue;
     }
-    SubmittedJob job = blank;
-    job.description.command = cursor.command();
-    for (std::size_t i = 0; i < sweep->params().size(); ++i) {
-      job.description.parameters[sweep->params()[i].name()] = cursor.values()[i].text;
+    Result<SubmittedJob> job = points.add(*sweep, cursor);
+    if (!job) {
+      result.complain(0, 0, fmt::format("point {} {}", result.count + 1, job.error().message));
+      return result;  // the others will not be better
     }
-    if (!result.add(std::move(job), 0, limits)) {
+    if (!result.add(std::move(*job), 0, limits)) {
       return result;
     }
   }

@@ -68,6 +68,8 @@ class LineJobs {
 
   /// What the line says, over what the defaults say.
   Result<SubmittedJob> add(JobLine line);
+  /// A point's command is read as a line is; the job carries its parameters.
+  Result<SubmittedJob> add(const Sweep& sweep, const SweepCursor& point);
 
  private:
   const JobDescription& defaults_;
@@ -83,7 +85,7 @@ TextJobs read_peasy_jobs(std::string_view text, const JobDescription& defaults,
                          const TextLimits& limits);
 TextJobs read_task_jobs(std::string_view text, TaskFormat format, const JobDescription& defaults,
                         const TextLimits& limits);
-/// The jobs carry the sweep's name and their parameters.
+/// The jobs carry the name of the sweep, which is that of the defaults where it has no other.
 TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescription& defaults,
                          const TextLimits& limits);
 

@@ -139,6 +139,25 @@ class Agreement(LifeCase):
             if key not in ("gpus", "priority"):
                 self.assertIn(said, self.fails("run", f"--{key}={value}", self.lines("true")))
 
+    def test_a_sweep(self):
+        """The options before a template's command are those of its jobs, run or queued."""
+        words = ("sweep", "@gpus={n} @name=s{n} @retries=1 false {n}", "-p", "n", "0", "2")
+        printed = self.lines(self.berth(*words))
+        self.assertEqual(self.run_ends(printed), [("failed", 2)] * 2)
+        needs = self.berth(*words, "--run", "-n")
+        self.assertEqual(needs, self.berth("run", "-n", printed))
+        self.assertEqual([line.split("\t")[0] for line in needs.splitlines()], ["a CPU slot", "2 GPUs"])
+        self.berth(*words, "--submit", "--name", "w")
+        self.berth("wait", code=None)
+        self.assertEqual([(job["command"], job["gpus_needed"], job["name"], job["sweep"], job["attempt"])
+                          for job in self.jobs()],
+                         [(f"false {n}", n, f"s{n}", "w", 2) for n in (0, 2)])
+        wrong = ("sweep", "@gpus={n} true", "-p", "n", "1", "x")
+        self.assertIn("nothing was run: point 2 gpus must be a whole number, not 'x'",
+                      self.fails(*wrong, "--run"))
+        self.assertIn("nothing was queued: point 2 gpus must be a whole number, not 'x'",
+                      self.fails(*wrong, "--submit", "--name", "w"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -138,6 +138,71 @@ TEST(LineOptions, AreTakenOffTheFront) {
   EXPECT_EQ(options->after[3].when, Dependency::When::Ok);
 }
 
+TEST(LineOptions, AreSaidOverWhatIsSaidAlready) {
+  JobSpec spec;
+  spec.limit = std::chrono::hours(1);
+  spec.retry.most = 3;
+  spec.priority = 7;
+  LineOptions options;
+  options.apply(spec);
+  EXPECT_EQ(spec.limit, std::chrono::hours(1));
+  EXPECT_EQ(spec.retry.most, 3);
+  ASSERT_TRUE(options.set("timeout", "0"));
+  ASSERT_TRUE(options.set("retries", "0"));
+  ASSERT_TRUE(options.set("priority", "0"));
+  options.apply(spec);
+  EXPECT_EQ(spec.limit, kForever);
+  EXPECT_EQ(spec.retry.most, 0);
+  EXPECT_EQ(spec.priority, 0);
+}
+
+TEST(Needs, WithoutAGpuClaimNothing) {
+  JobSpec spec;
+  LineOptions options;
+  for (const auto& [key, value] :
+       {std::pair{"mem", "4GiB"}, {"share", "30"}, {"mps", "50"}, {"gpus", "0"}}) {
+    ASSERT_TRUE(options.set(key, value));
+  }
+  options.apply(spec);
+  EXPECT_EQ(spec.needs.memory, gibibytes(4)) << "another may say gpus=1 over it";
+  spec.needs.settle();
+  Needs nothing;
+  nothing.gpus = 0;
+  EXPECT_EQ(spec.needs, nothing);
+}
+
+TEST(EarlierJobs, AreFoundByNameAndByNumber) {
+  EarlierJobs jobs;
+  const auto find = [&](const char* job) {
+    const Result<std::size_t> place = jobs.find({Dependency::When::Ok, job});
+    return place ? static_cast<int>(*place) : -1;
+  };
+  EXPECT_EQ(find("1"), -1);
+  jobs.add("a");
+  jobs.add({});
+  EXPECT_EQ(find("a"), 0);
+  EXPECT_EQ(find("2"), 1);
+  EXPECT_EQ(find("3"), -1);
+  EXPECT_EQ(find("0"), -1);
+  jobs.add("a");
+  jobs.add("1");
+  EXPECT_EQ(find("a"), 2) << "the newest of that name";
+  EXPECT_EQ(find("1"), 3) << "a name goes before a number";
+}
+
+TEST(ReadJob, TakesATextOfItsOwn) {
+  const Result<JobLine> job = read_job("@gpus=2 cd x\n# kept\nrun\n");
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->command, "cd x\n# kept\nrun");
+  EXPECT_EQ(job->options.gpus, 2u);
+  EXPECT_EQ(read_job("<<END")->command, "<<END");
+  for (const std::string& wrong :
+       {std::string(), std::string("@gpus=2"), std::string("@gpus=x y"), std::string("a\0b", 3),
+        std::string("\xff"), std::string(kLongestCommand + 1, 'x')}) {
+    EXPECT_FALSE(read_job(wrong)) << wrong.substr(0, 20);
+  }
+}
+
 TEST(LineOptions, LeaveCommandsAlone) {
   for (const std::string_view command : {"@reboot x", "@ =", "@A=1", "a=1 cmd", "@"}) {
     std::string_view line = command;

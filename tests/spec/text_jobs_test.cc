@@ -65,6 +65,26 @@ TEST(TextJobs, ASweepIsCountedWithoutBeingMade) {
   EXPECT_EQ(read.jobs[1].description.parameters.at("b"), "2");
 }
 
+TEST(TextJobs, OptionsBeforeATemplateAreThoseOfItsJobs) {
+  SweepSpec spec;
+  spec.command = "@gpus={a} @name=n{a} t {a}";
+  spec.params = {*Param::parse("a", "0,2")};
+  JobDescription claiming = defaults();
+  claiming.spec.needs.set({ClaimSource::Given, gibibytes(1)});
+  const TextJobs read = read_sweep_jobs(spec, 1, claiming, {});
+  ASSERT_EQ(read.jobs.size(), 2U);
+  EXPECT_EQ(read.jobs[1].description.command, "t 2");
+  EXPECT_EQ(read.jobs[1].description.name, "n2");
+  EXPECT_EQ(read.jobs[1].description.sweep, "default");
+  EXPECT_EQ(read.jobs[1].description.spec.needs.gpus, 2U);
+  EXPECT_EQ(read.jobs[1].description.spec.needs.memory, gibibytes(1));
+  EXPECT_EQ(read.jobs[0].description.spec.needs.memory, Bytes{}) << "it has no GPU to claim on";
+  spec.params = {*Param::parse("a", "1,x")};
+  const TextJobs wrong = read_sweep_jobs(spec, 1, defaults(), {});
+  ASSERT_EQ(wrong.problems.size(), 1U);
+  EXPECT_EQ(wrong.problems[0].message, "point 2 gpus must be a whole number, not 'x'");
+}
+
 TEST(TextJobs, ACountEnds) {
   SweepSpec spec;
   spec.command = "t {a}";

@@ -14,6 +14,7 @@
 #include "spec/job_line.h"
 #include "spec/sweep.h"
 #include "spec/sweep_file.h"
+#include "spec/text_jobs.h"
 
 namespace berth {
 namespace {
@@ -193,19 +194,20 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
   }
   defaults->sweep = defaults->name;
   submission.defaults = std::move(*defaults);
-  Result<void> counted = check_count(sweep, 0);
+  LineJobs points(submission.defaults);
+  Result<void> taken = check_count(sweep, 0);
   const Result<void> done = for_each_point(sweep, seed, [&](const SweepCursor& point) {
-    SubmittedJob& job = submission.jobs.emplace_back(SubmittedJob{submission.defaults, 1, {}});
-    job.description.environment.clear();
-    job.description.command = point.command();
-    for (std::size_t i = 0; i < sweep.params().size(); ++i) {
-      job.description.parameters[sweep.params()[i].name()] = point.values()[i].text;
+    Result<SubmittedJob> job = points.add(sweep, point);
+    if (!job) {
+      taken = wrong_point("queued", submission.jobs.size(), job.error());
+      return false;
     }
-    counted = check_count(sweep, submission.jobs.size());
-    return counted.has_value();
+    submission.jobs.push_back(std::move(*job));
+    taken = check_count(sweep, submission.jobs.size());
+    return taken.has_value();
   });
-  if (!done || !counted) {
-    return Failure(done ? counted.error() : done.error());
+  if (!done || !taken) {
+    return Failure(done ? taken.error() : done.error());
   }
   for (SubmittedJob& job : submission.jobs) {
     if (const Result<void> array = job_options.apply_array(job); !array) {
