@@ -62,6 +62,23 @@ class IdTable {
       }
     }
   }
+  /// Visits up to `most` values with ids from `from` on. Returns the id to go on from; nothing when
+  /// that was all.
+  template <class Visit>
+  std::optional<JobId> visit_some(JobId from, std::size_t most, Visit visit) const {
+    for (std::uint64_t id = from.value; id / kChunk < chunks_.size(); ++id) {
+      const std::unique_ptr<Chunk>& chunk = chunks_[id / kChunk];
+      if (chunk == nullptr) {
+        id |= kChunk - 1;
+      } else if (const std::optional<T>& cell = chunk->cells[id % kChunk]; cell.has_value()) {
+        if (most-- == 0) {
+          return JobId{id};
+        }
+        visit(*cell);
+      }
+    }
+    return std::nullopt;
+  }
   template <class Visit>
   void for_each(Visit visit) const {
     const_cast<IdTable*>(this)->for_each([&visit](const T& value) { visit(value); });

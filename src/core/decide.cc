@@ -83,7 +83,7 @@ const std::vector<Action>& Scheduler::step(Time now) {
   settle_some(now);
   for (std::size_t left = kTimersAtOnce;
        left > 0 && !timers_.empty() && timers_.begin()->first <= now; --left) {
-    on_timer(*jobs_.find(timers_.begin()->second), now);
+    on_timer(*change(timers_.begin()->second), now);
   }
   if (!paused_) {
     start_jobs(now);
@@ -114,7 +114,7 @@ void Scheduler::start_jobs(Time now) {
 /// Jobs that are about to end, or to be preempted, are left to that, and one that is still to start
 /// must have started first.
 void Scheduler::ask_to_preempt(JobId id) {
-  Job* job = jobs_.find(id);
+  Job* job = change(id);
   if (job == nullptr || job->lease() == nullptr) {
     refusal_ = fmt::format("{}: job {} does not run", policy_->name(), id.value);
     return;
@@ -153,7 +153,7 @@ std::string Scheduler::why_invalid(const Proposal& proposal) const {
 }
 
 void Scheduler::start(const Proposal& proposal, Time now) {
-  Job& job = *jobs_.find(proposal.job);
+  Job& job = *change(proposal.job);
   queue_.erase(job);
   policy_->left(job, needs(job));
   --waiting_;

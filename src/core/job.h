@@ -33,6 +33,8 @@ struct Dependency {
   enum class When : std::uint8_t { Ok, Any, NotOk };
   JobId job;
   When when = When::Ok;
+
+  friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
 /// Which ends are tried again, and how soon. The n-th retry waits backoff × 2ⁿ⁻¹.
@@ -44,6 +46,8 @@ struct RetryRule {
   /// An attempt of which nobody knows the end (the machine went down under it) is made again,
   /// whatever `most` says.
   bool when_lost = false;
+
+  friend bool operator==(const RetryRule&, const RetryRule&) = default;
 };
 
 /// What a submission asks for.
@@ -59,6 +63,8 @@ struct JobSpec {
   bool held = false;
   OwnerId owner;
   std::uint16_t weight = 1;  // of the owner's claim beside other owners; at least 1
+
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
 inline constexpr std::int32_t kMostPriority = 1'000'000;  // and -kMostPriority the least

@@ -6,6 +6,7 @@
 // every job that joins or leaves the queue and that gets or gives back devices, in that order.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +43,9 @@ class View {
   virtual Time expected_free(DeviceId device, const Needs& needs) const = 0;
 };
 
+/// What a policy has noted, as numbers whose order and meaning are its own business.
+using PolicyBooks = std::vector<std::int64_t>;
+
 /// Start this job on these devices.
 struct Proposal {
   JobId job;
@@ -70,6 +74,18 @@ class Policy {
 
   /// The job's place in the queue; asked when it joins, and kept while it waits there.
   virtual Rank rank(const Job& job, const Needs& needs) = 0;
+
+  /// Whether rank() goes by more than the job itself, so that nobody could ask for the same again.
+  virtual bool ranks_by_history() const { return false; }
+
+  // A checkpoint (core/checkpoint.h): another policy of this kind takes over. It is told of the
+  // jobs that run and of those that wait, and then gets the books.
+
+  /// What it has noted beyond those jobs: who has used how much, what was drawn. Plans that can be
+  /// made anew are given up, so that both policies make them anew.
+  virtual PolicyBooks close_books() { return {}; }
+  /// False where such books make no sense; the policy must not be used then.
+  virtual bool take_books(const PolicyBooks& books) { return books.empty(); }
 
   virtual void joined(const Job&, const Needs&) {}
   virtual void left(const Job&, const Needs&) {}

@@ -144,19 +144,23 @@ void Scheduler::apply(const Restore& command, Time now) {
     job.own_traits().memory_retries = command.memory_retries;
   }
   if (!command.running) {
-    await_start(job, command.spec, now);
+    await_start(job, command.spec, now, command.standing ? command.standing->rank : std::nullopt);
     return;
   }
   running_.insert(job.id);
   devices_.lease(job.id, needs(job), command.running->devices);
+  const Stopping stopping =
+      command.standing ? command.running->stopping : Stopping::No;  // else it is asked, below
   if (command.starting) {
-    job.state = Starting{command.running->devices, command.running->since};
+    job.state = Starting{command.running->devices, command.running->since, stopping};
   } else {
-    job.state = Running{command.running->devices, command.running->since};
+    job.state = Running{command.running->devices, command.running->since, stopping};
     await_limit(job, command.running->since, now);
   }
   policy_->started(job, needs(job), command.running->since);
-  if (command.running->stopping != Stopping::No) {
+  if (command.standing) {
+    stand(job, *command.standing);
+  } else if (command.running->stopping != Stopping::No) {
     // Whether it has heard of it nobody knows.
     ask_to_stop(job, command.running->stopping, now);
   }
@@ -168,6 +172,7 @@ Job& Scheduler::add_job(JobId id, const JobSpec& spec, Time submitted) {
   job.id = id;
   job.submitted = submitted;
   set_spec(job, spec);
+  note_change(id);
   return job;
 }
 
@@ -191,7 +196,7 @@ void Scheduler::set_needs(Job& job, const Needs& wanted) {
 }
 
 /// The first state of a job that has no devices.
-void Scheduler::await_start(Job& job, const JobSpec& spec, Time now) {
+void Scheduler::await_start(Job& job, const JobSpec& spec, Time now, std::optional<Rank> rank) {
   ++waiting_;
   bool never = false;
   const Queued queued = count_unmet(spec, job.id, never);
@@ -199,7 +204,7 @@ void Scheduler::await_start(Job& job, const JobSpec& spec, Time now) {
     job.state = Held{queued};
   } else {
     job.state = queued;
-    enter_queue(job, now);
+    enter_queue(job, now, rank);
   }
   if (never) {
     finish(job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, now});
@@ -207,7 +212,7 @@ void Scheduler::await_start(Job& job, const JobSpec& spec, Time now) {
 }
 
 Result<void> Scheduler::apply(const Cancel& command, Time now) {
-  Job* job = jobs_.find(command.job);
+  Job* job = change(command.job);
   if (job == nullptr) {
     return no_such_job(command.job);
   }
@@ -225,7 +230,7 @@ Result<void> Scheduler::apply(const Cancel& command, Time now) {
 }
 
 Result<void> Scheduler::apply(const Edit& command, Time now) {
-  Job* job = jobs_.find(command.job);
+  Job* job = change(command.job);
   if (job == nullptr) {
     return no_such_job(command.job);
   }
@@ -251,7 +256,7 @@ Result<void> Scheduler::apply(const Edit& command, Time now) {
 }
 
 Result<void> Scheduler::apply(const Hold& command, Time) {
-  Job* job = jobs_.find(command.job);
+  Job* job = change(command.job);
   if (job == nullptr) {
     return no_such_job(command.job);
   }
@@ -266,7 +271,7 @@ Result<void> Scheduler::apply(const Hold& command, Time) {
 }
 
 Result<void> Scheduler::apply(const Release& command, Time now) {
-  Job* job = jobs_.find(command.job);
+  Job* job = change(command.job);
   if (job == nullptr) {
     return no_such_job(command.job);
   }
@@ -282,7 +287,7 @@ Result<void> Scheduler::apply(const Release& command, Time now) {
 // --- facts
 
 void Scheduler::apply(const JobStarted& fact, Time now) {
-  Job* job = jobs_.find(fact.job);
+  Job* job = change(fact.job);
   BERTH_CHECK(job != nullptr);
   auto* starting = std::get_if<Starting>(&job->state);
   BERTH_CHECK(starting != nullptr);
@@ -295,7 +300,7 @@ void Scheduler::apply(const JobStarted& fact, Time now) {
 }
 
 void Scheduler::apply(const JobExited& fact, Time now) {
-  Job* job = jobs_.find(fact.job);
+  Job* job = change(fact.job);
   BERTH_CHECK(job != nullptr);
   // A process may be gone before anyone could say that it had started.
   if (const auto* starting = std::get_if<Starting>(&job->state)) {
@@ -308,7 +313,7 @@ void Scheduler::apply(const JobExited& fact, Time now) {
 }
 
 void Scheduler::apply(const JobPreempted& fact, Time now) {
-  Job* job = jobs_.find(fact.job);
+  Job* job = change(fact.job);
   BERTH_CHECK(job != nullptr);
   const auto* running = std::get_if<Running>(&job->state);
   BERTH_CHECK(running != nullptr && running->stopping == Stopping::Preempted);
@@ -323,7 +328,7 @@ void Scheduler::apply(const JobPreempted& fact, Time now) {
 }
 
 void Scheduler::apply(const JobLost& fact, Time now) {
-  Job* job = jobs_.find(fact.job);
+  Job* job = change(fact.job);
   BERTH_CHECK(job != nullptr && job->lease() != nullptr);
   const auto* running = std::get_if<Running>(&job->state);
   const Time since = running != nullptr ? running->since : std::get<Starting>(job->state).since;
@@ -331,7 +336,7 @@ void Scheduler::apply(const JobLost& fact, Time now) {
 }
 
 void Scheduler::apply(const StartRefused& fact, Time now) {
-  Job* job = jobs_.find(fact.job);
+  Job* job = change(fact.job);
   BERTH_CHECK(job != nullptr);
   const auto* starting = std::get_if<Starting>(&job->state);
   BERTH_CHECK(starting != nullptr);
@@ -354,14 +359,15 @@ void Scheduler::apply(const StartRefused& fact, Time now) {
 
 // --- transitions
 
-/// A job in state Queued starts to compete, or to wait for the time when it may.
-void Scheduler::enter_queue(Job& job, Time now) {
+/// A job in state Queued starts to compete, or to wait for the time when it may. `rank`: where it
+/// stood before.
+void Scheduler::enter_queue(Job& job, Time now, std::optional<Rank> rank) {
   const Queued& queued = std::get<Queued>(job.state);
   if (queued.not_before > now) {
     set_timer(job, queued.not_before);
   } else if (queued.unmet == 0) {
     set_timer(job, kNever);
-    job.rank = policy_->rank(job, needs(job));
+    job.rank = rank ? *rank : policy_->rank(job, needs(job));
     queue_.insert(job);
     policy_->joined(job, needs(job));
   }
@@ -439,6 +445,7 @@ void Scheduler::requeue(Job& job, const Ended& attempt, Time not_before, Time no
 void Scheduler::finish(Job& job, const Ended& ended) {
   if (job.waiting()) {
     leave_queue(job);
+    stop_following(job);
     --waiting_;
   }
   set_timer(job, kNever);
@@ -450,6 +457,7 @@ void Scheduler::forget(JobId id) {
   const Job* job = jobs_.find(id);
   BERTH_CHECK(job != nullptr && std::holds_alternative<Ended>(job->state));
   jobs_.erase(id);
+  note_change(id);
 }
 
 }  // namespace berth

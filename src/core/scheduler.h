@@ -15,6 +15,7 @@
 
 #include "base/id_table.h"
 #include "base/result.h"
+#include "core/checkpoint.h"
 #include "core/device_table.h"
 #include "core/explain.h"
 #include "core/job.h"
@@ -41,6 +42,7 @@ struct Restore {
   std::optional<Running> running;  // on devices that this process has
   bool starting = false;           // has them, but its process is still to come
   std::uint8_t memory_retries = 0;
+  std::optional<Standing> standing = {};  // from a checkpoint: nothing is asked of it again
 };
 struct Cancel {
   JobId job;
@@ -205,9 +207,29 @@ class Scheduler {
   const Queue& queue() const { return queue_; }
   const Policy& policy() const { return *policy_; }
   Placement placement() const { return config_.placement; }
+  const Config& config() const { return config_; }
   bool paused() const { return paused_; }
   std::size_t waiting() const { return waiting_; }
   const std::set<JobId>& running() const { return running_; }
+
+  // Checkpoints, see checkpoint.h (scheduler_checkpoint.cc).
+
+  /// Whether nothing is under way that a checkpoint would not carry: no action that step() has not
+  /// returned, no job that has ended and is still here, no timer that is due.
+  bool at_rest(Time now) const;
+  /// Up to `most` jobs with ids from `from` on, in order. Returns the id to go on from; nothing
+  /// when that was all.
+  template <class Visit>
+  std::optional<JobId> visit_jobs(JobId from, std::size_t most, Visit visit) const {
+    return jobs_.visit_some(from, most, visit);
+  }
+  /// All there is to know of a job that has not ended.
+  Restore as_it_stands(const Job& job) const;
+  SchedulerBooks close_books();
+  /// The last that a scheduler from a checkpoint is told. An error where the books make no sense.
+  Result<void> apply(const SchedulerBooks& books);
+  /// From here on changed jobs are added to `changes`; nullptr: no longer.
+  void watch(JobChanges* changes) { changes_ = changes; }
 
   /// How many jobs compete for devices in front of this one; counts no further than `most`.
   std::size_t ahead_of(const Job& job, std::size_t most) const;
@@ -233,6 +255,7 @@ class Scheduler {
   struct Follower {
     JobId job;
     Dependency::When when;
+    bool gone = false;  // it no longer waits
   };
   /// A job that has ended, and those that follow it and have not heard of it.
   struct Settling {
@@ -242,22 +265,27 @@ class Scheduler {
   };
 
   // The life of a job (scheduler.cc).
+  Job* change(JobId id);
+  void note_change(JobId id);
   Queued count_unmet(const JobSpec& spec, JobId id, bool& never);
   Job& add_job(JobId id, const JobSpec& spec, Time submitted);
   void set_spec(Job& job, const JobSpec& spec);
   void set_needs(Job& job, const Needs& wanted);
-  void await_start(Job& job, const JobSpec& spec, Time now);
-  void enter_queue(Job& job, Time now);
+  void await_start(Job& job, const JobSpec& spec, Time now, std::optional<Rank> rank = {});
+  void enter_queue(Job& job, Time now, std::optional<Rank> rank = {});
   void leave_queue(Job& job);
   void ask_to_stop(Job& job, Stopping why, Time now);
   void release_devices(Job& job, Time now);
   void end_attempt(Job& job, const Ended& attempt, const std::optional<MemoryEnd>& memory,
                    Time now);
+  void stand(Job& job, const Standing& standing);
   bool make_room(Job& job, const MemoryEnd& end);
   bool profiles(const Job& job) const;
   void claim_profiled(Job& job, Bytes peak);
   void requeue(Job& job, const Ended& attempt, Time not_before, Time now);
   void finish(Job& job, const Ended& ended);
+  void stop_following(const Job& job);
+  std::vector<Dependency> unmet_of(const Job& job) const;
   void settle_followers(const Job& ended, Time now);
   void await_settling(const Job& ended);
   void settle_some(Time now);
@@ -280,7 +308,8 @@ class Scheduler {
   DeviceTable devices_;
   Queue queue_;
   IdTable<Job> jobs_;
-  std::map<JobId, std::vector<Follower>> followers_;  // by the job that they wait for
+  /// By the job that they wait for; those of one job by their ids.
+  std::map<JobId, std::vector<Follower>> followers_;
   std::deque<Settling> settling_;
   std::size_t settled_ = 0;  // followers since the last step
   Time settled_at_{};
@@ -292,6 +321,7 @@ class Scheduler {
   std::size_t waiting_ = 0;
   std::set<JobId> running_;  // those with devices, starting ones included
   Time policy_wake_ = kNever;
+  JobChanges* changes_ = nullptr;
   bool paused_ = false;
 };
 

@@ -8,7 +8,7 @@
 namespace berth {
 
 void Scheduler::apply(const Reclaim& command) {
-  Job* job = jobs_.find(command.job);
+  Job* job = change(command.job);
   if (job == nullptr || !job->waiting()) {
     return;
   }
@@ -31,7 +31,7 @@ void Scheduler::apply(const Reclaim& command) {
 }
 
 void Scheduler::apply(const JobUse& fact, Time now) {
-  Job* job = jobs_.find(fact.job);
+  Job* job = change(fact.job);
   BERTH_CHECK(job != nullptr && job->lease() != nullptr);
   devices_.set_used(fact.job, fact.device, fact.memory);
   const auto* running = std::get_if<Running>(&job->state);

@@ -70,6 +70,14 @@ void BackfillTree::erase(const QueueKey& key) {
   root_ = merge(below, above);
 }
 
+bool BackfillTree::contains(const QueueKey& key) const {
+  Link at = root_;
+  while (at != 0 && nodes_[at].entry.key != key) {
+    at = nodes_[at].entry.key < key ? nodes_[at].right : nodes_[at].left;
+  }
+  return at != 0;
+}
+
 BackfillTree::Link BackfillTree::find(Link tree, const QueueKey& after, const Gap& gap) const {
   if (tree == 0) {
     return 0;

@@ -33,6 +33,7 @@ class BackfillTree {
 
   void insert(const Entry& entry);
   void erase(const QueueKey& key);
+  bool contains(const QueueKey& key) const;
   /// The first behind `after` that the gap takes; nullptr: none. Valid until the next change.
   const Entry* first(const QueueKey& after, const Gap& gap) const;
 

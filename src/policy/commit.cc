@@ -31,6 +31,17 @@ class Commit final : public Policy {
   }
   void stopped(const Job& job, const Needs&, Time) override { running_.remove(job); }
 
+  PolicyBooks close_books() override {
+    PolicyBooks books = {static_cast<std::int64_t>(chosen_.value)};
+    running_.add_to(books);
+    return books;
+  }
+  bool take_books(const PolicyBooks& books) override {
+    chosen_ = JobId{books.empty() ? 0 : static_cast<std::uint64_t>(books[0])};
+    return !books.empty() && (chosen_ == JobId{} || waiting_.contains({0, chosen_})) &&
+           running_.take(std::span(books).subspan(1));
+  }
+
   std::optional<Proposal> propose(const View& view) override {
     if (view.queue().heads().empty()) {
       return std::nullopt;

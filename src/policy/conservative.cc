@@ -46,6 +46,31 @@ class Conservative final : public Policy {
     running_.erase(found);
   }
 
+  PolicyBooks close_books() override {
+    plan_again_ = true;
+    PolicyBooks books;
+    for (const auto& [id, job] : running_) {
+      books.push_back(static_cast<std::int64_t>(id.value));
+      books.push_back(job.due.time_since_epoch().count());
+      books.push_back(job.end.time_since_epoch().count());
+    }
+    return books;
+  }
+  bool take_books(const PolicyBooks& books) override {
+    if (books.size() != 3 * running_.size()) {
+      return false;
+    }
+    auto next = books.begin();
+    for (auto& [id, job] : running_) {
+      if (*next++ != static_cast<std::int64_t>(id.value)) {
+        return false;
+      }
+      job.due = Time(Duration(*next++));
+      job.end = Time(Duration(*next++));
+    }
+    return true;
+  }
+
   std::optional<Proposal> propose(const View& view) override {
     plan(view);
     for (const auto& [start, id] : planned_) {

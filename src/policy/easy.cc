@@ -34,6 +34,14 @@ class Easy final : public Policy {
     kept_.job = {};
   }
 
+  PolicyBooks close_books() override {
+    kept_ = {};
+    PolicyBooks books;
+    running_.add_to(books);
+    return books;
+  }
+  bool take_books(const PolicyBooks& books) override { return running_.take(books); }
+
   std::optional<Proposal> propose(const View& view) override {
     if (view.queue().heads().empty()) {
       return std::nullopt;

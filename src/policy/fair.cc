@@ -4,6 +4,7 @@
 
 #include "policy/by_owner.h"
 #include "policy/make.h"
+#include "policy/owner_books.h"
 #include "policy/pool.h"
 
 namespace berth {
@@ -21,6 +22,19 @@ class Fair final : public ByOwner {
   }
   void stopped(const Job& job, const Needs& needs, Time now) override {
     change(job.owner, -static_cast<double>(amount_of(needs)) / kWholeShare, now);
+  }
+
+  PolicyBooks close_books() override {
+    PolicyBooks books;
+    add_owners<3>(books, use_, [](const Use& use) {
+      return std::array{bits_of(use.seconds), bits_of(use.gpus), use.at.time_since_epoch().count()};
+    });
+    return books;
+  }
+  bool take_books(const PolicyBooks& books) override {
+    return take_owners<3>(std::span(books), use_, [](auto own) {
+      return Use{from_bits(own[0]), from_bits(own[1]), Time(Duration(own[2]))};
+    });
   }
 
  private:

@@ -15,6 +15,12 @@ class Lottery final : public ByOwner {
 
   std::string_view name() const override { return "lottery"; }
 
+  PolicyBooks close_books() override { return {static_cast<std::int64_t>(random_.state())}; }
+  bool take_books(const PolicyBooks& books) override {
+    random_ = Random(books.size() == 1 ? static_cast<std::uint64_t>(books[0]) : 0);
+    return books.size() == 1;
+  }
+
  private:
   /// The smallest of such numbers belongs to an owner with the odds of their tickets, and so does
   /// the smallest of the rest among the others: one draw each is a whole order of winners.

@@ -1,6 +1,7 @@
 // RunningEnds: the running jobs by the time at which they are expected to end.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "policy/pool.h"
@@ -17,6 +18,11 @@ class RunningEnds {
 
   void add(const Job& job, const Needs& needs, Time now);
   void remove(const Job& job);
+
+  /// For a checkpoint: the jobs in order, each with its end.
+  void add_to(PolicyBooks& books) const;
+  /// The same from there; false where that is not of the jobs that run.
+  bool take(std::span<const std::int64_t> books);
 
   /// What all of them have together.
   Amount amount() const { return amount_; }

@@ -2,6 +2,7 @@
 // every start moves on by the expected GPU time over the owner's weight; the lowest goes first.
 #include "policy/by_owner.h"
 #include "policy/make.h"
+#include "policy/owner_books.h"
 
 namespace berth {
 namespace {
@@ -12,6 +13,17 @@ class Stride final : public ByOwner {
 
   void started(const Job& job, const Needs& needs, Time) override {
     pass_[job.owner] += expected_use(job, needs) / job.weight;
+  }
+
+  PolicyBooks close_books() override {
+    PolicyBooks books = {bits_of(now_)};
+    add_owners<1>(books, pass_, [](double pass) { return std::array{bits_of(pass)}; });
+    return books;
+  }
+  bool take_books(const PolicyBooks& books) override {
+    now_ = books.empty() ? 0 : from_bits(books[0]);
+    return !books.empty() && take_owners<1>(std::span(books).subspan(1), pass_,
+                                            [](auto own) { return from_bits(own[0]); });
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "policy/by_owner.h"
 #include "policy/make.h"
+#include "policy/owner_books.h"
 
 namespace berth {
 namespace {
@@ -23,6 +24,18 @@ class Wfq final : public Policy {
   }
 
   void started(const Job& job, const Needs&, Time) override { clock_ = std::max(clock_, job.rank); }
+
+  bool ranks_by_history() const override { return true; }
+  PolicyBooks close_books() override {
+    PolicyBooks books = {clock_};
+    add_owners<1>(books, finish_, [](Rank finish) { return std::array{finish}; });
+    return books;
+  }
+  bool take_books(const PolicyBooks& books) override {
+    clock_ = books.empty() ? 0 : books[0];
+    return !books.empty() &&
+           take_owners<1>(std::span(books).subspan(1), finish_, [](auto own) { return own[0]; });
+  }
 
   std::optional<Proposal> propose(const View& view) override {
     for (const Queue::Head& head : view.queue().heads()) {

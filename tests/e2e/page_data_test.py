@@ -196,7 +196,7 @@ class Usage(HttpCase):
         self.stop_daemon()
         self.start_daemon()
         self.eventually(lambda: job().get("energy_j", 0) > 0)
-        self.assertGreaterEqual(job()["energy_j"], before)
+        self.assertGreater(job()["energy_j"], before - 0.001)  # it is kept to the millijoule
         self.assertEqual(job()["peak_memory_bytes"], 4 << 30)
         self.assertEqual(self.get("/v1/devices/history")["from"], history)
 

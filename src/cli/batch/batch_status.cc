@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-enum class Standing { Waiting, Running, Interrupted, Succeeded, Failed, Submitted };
+enum class TaskStanding { Waiting, Running, Interrupted, Succeeded, Failed, Submitted };
 constexpr std::array<std::string_view, 6> kStandings = {"waiting",   "running", "interrupted",
                                                         "succeeded", "failed",  "submitted"};
 constexpr std::array<Colour, 6> kColours = {Colour::Dim,   Colour::Green, Colour::Yellow,
@@ -22,25 +22,25 @@ constexpr std::array<Colour, 6> kColours = {Colour::Dim,   Colour::Green, Colour
 struct Row {
   const Task* task = nullptr;
   RowRecord record;
-  Standing standing = Standing::Waiting;
+  TaskStanding standing = TaskStanding::Waiting;
   std::size_t batch = 0;  // from 1; 0: not taken yet
   std::uint64_t id = 0;
 };
 
-Standing standing_of(const RowRecord& record, const Task& task, bool live) {
+TaskStanding standing_of(const RowRecord& record, const Task& task, bool live) {
   switch (record.state) {
     case RowState::Waiting:
-      return Standing::Waiting;
+      return TaskStanding::Waiting;
     case RowState::Running:
-      return live ? Standing::Running : Standing::Interrupted;
+      return live ? TaskStanding::Running : TaskStanding::Interrupted;
     case RowState::Failed:
-      return is_pending(record, task, false) ? Standing::Waiting : Standing::Failed;
+      return is_pending(record, task, false) ? TaskStanding::Waiting : TaskStanding::Failed;
     case RowState::Succeeded:
-      return Standing::Succeeded;
+      return TaskStanding::Succeeded;
     case RowState::Submitted:
-      return Standing::Submitted;
+      return TaskStanding::Submitted;
   }
-  return Standing::Waiting;
+  return TaskStanding::Waiting;
 }
 
 std::vector<Row> rows_of(const std::vector<Task>& tasks, const BatchProgress& progress, bool live) {
@@ -88,9 +88,9 @@ void print_row_table(const std::vector<Row>& rows) {
     };
     const auto at = static_cast<std::size_t>(row.standing);
     std::string state(kStandings[at]);
-    if (row.standing == Standing::Failed) {
+    if (row.standing == TaskStanding::Failed) {
       state += fmt::format(" ({})", row.record.reason);
-    } else if (row.standing == Standing::Submitted) {
+    } else if (row.standing == TaskStanding::Submitted) {
       state += fmt::format(" (job {})", row.record.job);
     }
     table.row({std::to_string(row.task->line), number(row.batch), number(row.id),
@@ -124,7 +124,7 @@ void print_rows_json(const BatchCommand& command, const std::vector<Row>& rows,
           json.field("batch", number(row.batch));
           json.field("id", number(row.id));
           json.field("state", kStandings[static_cast<std::size_t>(row.standing)]);
-          json.field("reason", row.standing == Standing::Failed ? std::optional(row.record.reason)
+          json.field("reason", row.standing == TaskStanding::Failed ? std::optional(row.record.reason)
                                                                 : std::nullopt);
           json.field("job", number(row.record.job));
           json.field("directory", row.task->directory);
