@@ -87,7 +87,7 @@ void submit(Store& store, std::uint64_t jobs, Taken& taken) {
       const JobId id{first.value + i};
       must(store.insert(id, 1, std::move(descriptions[i]), submitted(id.value)));
     }
-    must(store.append(submitted(first.value), Submitted{first, static_cast<std::uint32_t>(jobs)}));
+    must(store.append(submitted(first.value), Submit{{}, first, static_cast<std::uint32_t>(jobs)}));
     must(store.commit());
   });
   taken.cpu += cpu_seconds() - cpu;

@@ -65,7 +65,6 @@ Result<void> Daemon::open_driver() {
   wanted.config.limits.buffer = options_.buffer;
   wanted.config.enforce_claims = options_.enforce_claims;
   wanted.config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
-  wanted.charged_to = options_.everyone ? ChargedTo::User : ChargedTo::Project;
   wanted.peaks = state_.path("peaks");
   wanted.mark = state_.paths().state;
   wanted.mps = {"daemon " + state_.paths().state, ""};

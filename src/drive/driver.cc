@@ -21,8 +21,7 @@ Result<std::unique_ptr<Driver>> Driver::make(DriverOptions options, Devices& dev
 Driver::Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& devices, Host& host)
     : options_(std::move(options)),
       host_(host),
-      scheduler_(std::move(policy),
-                 Restarted{options_.policy, options_.config, options_.charged_to}, host.now(),
+      scheduler_(std::move(policy), Restarted{options_.policy, options_.config}, host.now(),
                  options_.journal),
       devices_(scheduler_, host, devices, options_.mark, options_.sample_interval),
       memory_(scheduler_, options_.peaks),

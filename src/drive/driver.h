@@ -23,7 +23,6 @@ namespace berth {
 struct DriverOptions {
   std::string policy = "priority";  // as a user names it
   Scheduler::Config config;
-  ChargedTo charged_to = ChargedTo::Project;
   std::string peaks;  // the file of what jobs have used; empty: nothing is learned
   std::string mark;   // BERTH_RUN of our jobs
   Mps::Owner mps;

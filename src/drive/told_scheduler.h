@@ -3,7 +3,6 @@
 // miss, and a replay goes through the same door. Owned by one thread.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,13 +11,15 @@
 
 #include "core/journal_input.h"
 #include "core/scheduler.h"
+#include "drive/checkpoint.h"
+#include "drive/journal_rows.h"
 
 namespace berth {
 
 class ToldScheduler {
  public:
   /// Called for everything that the scheduler is told, in order. None: nothing is written down.
-  using Journal = std::function<void(const JournalInput&, Time)>;
+  using Journal = JournalRows::Write;
 
   /// `begun` names the policy, as a replay is to make it.
   ToldScheduler(std::unique_ptr<Policy> policy, const Restarted& begun, Time at,
@@ -38,11 +39,12 @@ class ToldScheduler {
       return done;
     }
   }
-  /// Submissions in a row become one entry of the journal, as do jobs that are restored in a row.
+  /// Submissions in a row that are alike become one entry of the journal, as do such jobs that are
+  /// restored in a row.
   Result<JobId> tell(const Submit& command, Time at);
   void tell(const Restore& command, Time at);
-  /// `before`: what the job asked for until now.
-  Result<void> tell(const Edit& command, const JobSpec& before, Time at);
+  /// The last of a checkpoint: to be told by CheckpointReader alone.
+  Result<void> tell(const SchedulerBooks& books, Time at);
 
   DeviceId add_device(DeviceSpec spec, Time at);
   void set_policy(std::unique_ptr<Policy> policy, const PolicyChanged& change, Time at);
@@ -50,6 +52,13 @@ class ToldScheduler {
   /// Decides, see Scheduler::step().
   const std::vector<Action>& step(Time at);
   void forget(JobId job) { scheduler_.forget(job); }
+
+  /// Writes a checkpoint into the journal, see checkpoint.h: up to `most` jobs in each call, to be
+  /// made between decisions. True: it is done. A change of policy makes it begin anew.
+  void begin_checkpoint(Time at);
+  bool continue_checkpoint(std::size_t most, Time at);
+  /// What a replay does where the live scheduler came to the end of a checkpoint.
+  SchedulerBooks close_books() { return scheduler_.close_books(); }
 
   /// Whether it was told something since it last decided.
   bool has_news() const { return news_; }
@@ -66,13 +75,18 @@ class ToldScheduler {
       return scheduler_.apply(input);
     }
   }
-  void note(JournalInput input, Time at);
-  void write_row();
+  template <class Input>
+  void note(const Input& input, Time at) {
+    news_ = true;
+    if (rows_.writes()) {
+      rows_.add(input, at);
+    }
+  }
 
   Scheduler scheduler_;
-  Journal journal_;
-  std::optional<JournalInput> row_;  // Submitted or Restored: more of them may follow
-  Time row_time_{};
+  JournalRows rows_;
+  std::string policy_;  // as a replay is to make it
+  std::optional<CheckpointWriter> checkpoint_;
   bool news_ = true;
 };
 

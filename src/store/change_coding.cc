@@ -218,6 +218,10 @@ void fields(Coder& code, typename Coder::template Of<ForgetJobs>& change) {
   each(code, change.jobs);
 }
 template <class Coder>
+void fields(Coder& code, typename Coder::template Of<AppendOldInput>& change) {
+  each(code, change.time, change.input);
+}
+template <class Coder>
 void fields(Coder& code, typename Coder::template Of<AppendInput>& change) {
   each(code, change.time, change.input);
 }

@@ -77,6 +77,12 @@ struct EndJob {
 struct ForgetJobs {
   std::vector<JobId> jobs;
 };
+/// In the redo log of a berth before version 8, whose entries cannot be read any more: a step at
+/// that time stands for it.
+struct AppendOldInput {
+  Time time;
+  std::string input;
+};
 struct AppendInput {
   Time time;
   std::string input;  // see encode_input()
@@ -106,8 +112,8 @@ struct DropStaged {
 };
 
 using Change = std::variant<InsertJobs, RememberToken, SetWaiting, Amend, SetSetting, BeginAttempt,
-                            StartAttempt, SetStopping, EndAttempt, EndJob, ForgetJobs, AppendInput,
-                            ForgetInputs, SetClaim, SetWeight, StageJobs, CompleteStaged,
-                            ShowStaged, DropStaged>;
+                            StartAttempt, SetStopping, EndAttempt, EndJob, ForgetJobs,
+                            AppendOldInput, ForgetInputs, SetClaim, SetWeight, StageJobs,
+                            CompleteStaged, ShowStaged, DropStaged, AppendInput>;
 
 }  // namespace berth

@@ -20,6 +20,12 @@ class Encoder {
   Encoder& list(const std::vector<std::string>& values);
   Encoder& map(const std::map<std::string, std::string>& values);
 
+  /// What another Encoder has written.
+  Encoder& raw(std::string_view bytes) {
+    bytes_ += bytes;
+    return *this;
+  }
+
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
 
@@ -37,6 +43,9 @@ class Decoder {
   std::int64_t integer();
   /// A number that must be at most `most`.
   std::uint64_t number_up_to(std::uint64_t most);
+  /// Of 32 and of 16 bits.
+  std::uint32_t word() { return static_cast<std::uint32_t>(number_up_to(UINT32_MAX)); }
+  std::uint16_t half_word() { return static_cast<std::uint16_t>(number_up_to(UINT16_MAX)); }
   std::string_view text();
   std::vector<std::string> list();
   std::map<std::string, std::string> map();

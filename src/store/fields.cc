@@ -26,10 +26,6 @@ void put_integer(Encoder& out, Field field, std::int64_t value) {
   put(out, field, Encoder().integer(value).bytes());
 }
 
-std::uint32_t word(Decoder& in) {
-  return static_cast<std::uint32_t>(in.number_up_to(std::numeric_limits<std::uint32_t>::max()));
-}
-
 bool take(Field field, Decoder value, JobDescription& description) {
   switch (field) {
     case Field::Labels:
@@ -78,8 +74,8 @@ std::string encode_needs(const Needs& needs) {
 std::optional<Needs> decode_needs(std::string_view bytes) {
   Decoder in(bytes);
   Needs needs;
-  needs.gpus = word(in);
-  needs.share = word(in);
+  needs.gpus = in.word();
+  needs.share = in.word();
   needs.memory = Bytes{in.integer()};
   needs.model = in.text();
   needs.only = in.list();
@@ -92,8 +88,8 @@ std::optional<Needs> decode_needs(std::string_view bytes) {
       : needs.memory > Bytes{} ? ClaimSource::Given
                                : ClaimSource::Learned;
   if (!in.at_end()) {
-    needs.mps = word(in);
-    needs.thread_percentage = word(in);
+    needs.mps = in.word();
+    needs.thread_percentage = in.word();
   }
   if (!in.at_end()) {
     needs.profile = Duration(in.integer());

@@ -1,5 +1,7 @@
 #include "store/group.h"
 
+#include <fmt/format.h>
+
 #include "base/failpoint.h"
 #include "store/change_coding.h"
 
@@ -22,6 +24,12 @@ std::size_t rows_of(const Change& change) {
   }
   return 1;
 }
+
+/// Unused pages that are left alone: the next rows take them.
+constexpr std::int64_t kSpare = 128;
+/// Given back in one go, and in one transaction.
+constexpr std::size_t kPagesAtOnce = 50;
+constexpr std::size_t kMostPages = 500;
 
 bool blames_change(const Error& error) {
   return error.code == ErrorCode::NotFound || error.code == ErrorCode::Refused;
@@ -98,8 +106,10 @@ Result<void> Group::settle() {
   changes_.clear();
   logged_ = 0;
   rows_ = 0;
+  shrunk_ = 0;
   log_.clear();
   transaction_.reset();
+  committed_size_ = size_of(database_);
   return {};
 }
 
@@ -115,6 +125,34 @@ Result<void> Group::try_settle() {
   return transaction_->commit();
 }
 
+Result<bool> Group::shrink() {
+  const Result<std::int64_t> unused = database_.number("PRAGMA freelist_count");
+  if (!unused) {
+    return Failure(unused.error());
+  }
+  constexpr std::int64_t kIncremental = 2;
+  const bool more =
+      *unused > kSpare && database_.number("PRAGMA auto_vacuum").value_or(0) == kIncremental;
+  if (more && shrunk_ < kMostPages) {
+    if (!transaction_ && !apply_all()) {
+      return false;
+    }
+    const std::string step = fmt::format("PRAGMA incremental_vacuum({})", kPagesAtOnce);
+    if (const Result<void> done = database_.execute(step.c_str()); !done) {
+      abandon();
+      return Failure(done.error());
+    }
+    shrunk_ += kPagesAtOnce;
+    return true;
+  }
+  if (shrunk_ > 0) {
+    if (const Result<void> settled = settle(); !settled) {
+      return Failure(settled.error());
+    }
+  }
+  return more;
+}
+
 void Group::rollback() {
   abandon();
   changes_.resize(logged_);
@@ -125,6 +163,11 @@ void Group::close() {
   if (!has_changes() && (logged_ == 0 || settle().has_value())) {
     log_.wipe();
   }
+}
+
+std::int64_t Group::size_of(Database& database) {
+  return database.number("PRAGMA page_count").value_or(0) *
+         database.number("PRAGMA page_size").value_or(0);
 }
 
 Result<void> Group::begin() {
@@ -153,6 +196,7 @@ Result<void> Group::apply_all() {
 }
 
 void Group::abandon() {
+  shrunk_ = 0;
   transaction_.reset();
   writer_.rolled_back(committed_);
 }

@@ -19,6 +19,7 @@ class Group {
         writer_(writer),
         log_(std::move(log)),
         committed_(writer.counters()),
+        committed_size_(size_of(database)),
         logged_number_(committed_.redone) {}
 
   /// Takes up what is in the log and not in the tables. To be called first.
@@ -35,11 +36,16 @@ class Group {
   /// Puts what was committed into the tables; to be called when nothing is left to commit. If that
   /// fails, it is still in the log.
   Result<void> settle();
+  /// The bytes that the database took at its own last commit.
+  std::int64_t committed_size() const { return committed_size_; }
+  /// See Store::give_back().
+  Result<bool> shrink();
   bool has_changes() const { return changes_.size() != logged_; }
   /// The last call: settles, and leaves an empty log where the tables have everything.
   void close();
 
  private:
+  static std::int64_t size_of(Database& database);
   Result<void> begin();
   Result<void> apply_all();
   Result<void> try_settle();
@@ -49,10 +55,12 @@ class Group {
   Writer& writer_;
   RedoLog log_;
   Counters committed_;
+  std::int64_t committed_size_;
   std::uint64_t logged_number_;  // of the newest entry of the log
   std::deque<Change> changes_;
   std::size_t logged_ = 0;                  // that many of them are in the log
   std::size_t rows_ = 0;                    // that they change, about
+  std::size_t shrunk_ = 0;                  // pages given back in the open transaction
   std::optional<Transaction> transaction_;  // absent: the changes are not applied at present
 };
 

@@ -16,6 +16,16 @@ struct JournalEntry {
   JournalInput input;
 };
 
+/// What the row of an entry takes in the database beside its bytes, about.
+inline constexpr std::uint64_t kJournalRow = 16;
+
+/// A part of the journal that a replay can begin with; it ends where the next one begins.
+struct JournalPart {
+  std::uint64_t first = 0;  // its first entry
+  Time begun;
+  std::uint64_t bytes = 0;
+};
+
 std::string encode_input(const JournalInput& input);
 /// Nothing when the bytes make no sense.
 std::optional<JournalInput> decode_input(std::string_view bytes);

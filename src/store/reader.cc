@@ -222,26 +222,4 @@ Result<std::optional<std::string>> Reader::setting(std::string_view name) {
   return value;
 }
 
-Result<std::vector<JournalEntry>> Reader::journal(std::uint64_t from, std::size_t limit) {
-  std::vector<JournalEntry> entries;
-  journal_.start(from, limit);
-  for (;;) {
-    const Result<bool> row = journal_.step();
-    if (!row) {
-      return Failure(row.error());
-    }
-    if (!*row) {
-      journal_.reset();
-      return entries;
-    }
-    const auto number = static_cast<std::uint64_t>(journal_.integer(0));
-    std::optional<JournalInput> input = decode_input(journal_.bytes(2));
-    if (!input) {
-      journal_.reset();
-      return fail(ErrorCode::Io, fmt::format("entry {} of the journal is damaged", number));
-    }
-    entries.push_back({number, Time(Duration(journal_.integer(1))), std::move(*input)});
-  }
-}
-
 }  // namespace berth

@@ -25,6 +25,7 @@ class Reader {
   Result<std::optional<StoredAttempt>> attempt(JobId job, std::uint16_t number);
   Result<std::optional<Submission>> find_token(uid_t user, std::string_view token);
   Result<std::optional<std::string>> setting(std::string_view name);
+  Result<std::vector<JournalPart>> journal_parts();
   Result<std::vector<JournalEntry>> journal(std::uint64_t from, std::size_t limit);
 
   /// `few`: the live jobs are a small part of all.

@@ -100,9 +100,20 @@ CREATE TABLE staged(
 
 Result<void> create_version_7(Database& database) { return database.execute(kVersion7); }
 
-constexpr std::array<MigrationStep, 7> kSteps = {
+// Entries of the journal name no rows of other tables any more. Of an older journal the time of the
+// last entry is kept, as a step: the clock goes on from there.
+constexpr const char* kVersion8 = R"(
+CREATE TEMP TABLE newest AS SELECT entry, time FROM journal ORDER BY entry DESC LIMIT 1;
+DELETE FROM journal;
+INSERT INTO journal(entry, time, input) SELECT entry, time, x'0c' FROM newest;
+DROP TABLE newest;
+)";
+
+Result<void> create_version_8(Database& database) { return database.execute(kVersion8); }
+
+constexpr std::array<MigrationStep, 8> kSteps = {
     create_version_1, create_version_2, create_version_3, create_version_4,
-    create_version_5, create_version_6, create_version_7};
+    create_version_5, create_version_6, create_version_7, create_version_8};
 
 /// What to do about a file that berth will not touch.
 Failure refuse(const std::string& path, const std::string& problem) {
@@ -217,8 +228,9 @@ Result<void> create(const std::string& path, std::span<const MigrationStep> step
   }
   {
     Result<Database> database = Database::open(made);
-    const Result<void> filled =
-        database ? migrate(*database, 0, steps) : Result<void>(Failure(database.error()));
+    Result<void> filled = database ? database->execute("PRAGMA auto_vacuum = INCREMENTAL")
+                                   : Result<void>(Failure(database.error()));
+    filled = filled ? migrate(*database, 0, steps) : filled;
     if (!filled) {
       return fail(filled.error().code,
                   fmt::format("cannot make {}: {}", path, filled.error().message));
@@ -230,12 +242,28 @@ Result<void> create(const std::string& path, std::span<const MigrationStep> step
   return named;
 }
 
+/// A database of a berth before version 8 cannot give pages back. It is written anew once, when it
+/// is small enough for that to be quick: where it is not, after jobs were forgotten. One that there
+/// is no room to write stays as it is.
+void let_shrink(Database& database) {
+  constexpr std::int64_t kQuick = 64 << 20;
+  const auto size = database.number(
+      "SELECT (page_count - freelist_count) * page_size "
+      "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+  const auto vacuum = database.number("PRAGMA auto_vacuum");
+  if (size && vacuum && *vacuum == 0 && *size < kQuick) {
+    (void)database
+        .execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+        .has_value();
+  }
+}
+
 /// Every commit reaches the disk; the log is moved into the file each 4 MiB.
 Result<void> configure(Database& database) {
   return database.execute(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536; "
       "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 1024; "
-      "PRAGMA journal_size_limit = 67108864");
+      "PRAGMA journal_size_limit = 4194304");
 }
 
 }  // namespace
@@ -278,6 +306,7 @@ Result<Database> open_database(const std::string& path, std::span<const Migratio
       return explain(path, merged.error());
     }
   }
+  let_shrink(*database);
   ::chmod(path.c_str(), 0600);
   database->merge_log_on_close(true);
   return database;

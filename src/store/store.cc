@@ -119,10 +119,10 @@ Result<void> Store::commit() {
 
 void Store::rollback() { parts_->group->rollback(); }
 
-bool Store::misses_files() const { return parts_->files->problem().has_value(); }
+bool Store::misses_files() const { return parts_->files->problem(parts_->group->committed_size()).has_value(); }
 
 Result<void> Store::keep_files() {
-  const std::optional<StoreFiles::Problem> problem = parts_->files->problem();
+  const std::optional<StoreFiles::Problem> problem = parts_->files->problem(parts_->group->committed_size());
   suspect_ = out_of_reach_ = problem.has_value();
   if (!problem) {
     return {};
@@ -292,12 +292,16 @@ Result<Forgotten> Store::forget(const ForgetQuery& query) {
 }
 
 Result<void> Store::append(Time time, const JournalInput& input) {
-  return parts_->group->add(AppendInput{time, encode_input(input)});
+  std::string bytes = encode_input(input);
+  appended_ += bytes.size() + kJournalRow;
+  return parts_->group->add(AppendInput{time, std::move(bytes)});
 }
 
 Result<void> Store::forget_journal_before(std::uint64_t entry) {
   return parts_->group->add(ForgetInputs{entry});
 }
+
+Result<bool> Store::give_back() { return parts_->group->shrink(); }
 
 // --- reads
 
@@ -363,6 +367,7 @@ Result<std::optional<StoredAttempt>> Store::attempt(JobId job, std::uint16_t num
 }
 
 std::uint64_t Store::next_entry() const { return parts_->writer->counters().next_entry; }
+Result<std::vector<JournalPart>> Store::journal_parts() { return parts_->reader->journal_parts(); }
 Result<std::vector<JournalEntry>> Store::journal(std::uint64_t from, std::size_t limit) {
   return parts_->reader->journal(from, limit);
 }

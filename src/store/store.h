@@ -162,8 +162,18 @@ class Store {
   Result<void> append(Time time, const JournalInput& input);
   /// Up to `limit` entries from number `from` on; fewer only at the end.
   Result<std::vector<JournalEntry>> journal(std::uint64_t from, std::size_t limit);
-  /// A Submitted entry needs its jobs: forget entries no later than the jobs they name.
+  /// All of it; a first part that no replay could begin with is one, too.
+  Result<std::vector<JournalPart>> journal_parts();
+  /// About how much disk the entries take that were appended since open().
+  std::uint64_t appended_bytes() const { return appended_; }
+  /// In steps, where there are very many: each deletes as many rows as it names.
   Result<void> forget_journal_before(std::uint64_t entry);
+
+  // --- the size of the file
+
+  /// Gives some of what is unused in the file back to the disk, if that is worth it: at a cost of
+  /// about a millisecond, and now and then of a commit. True: there is more.
+  Result<bool> give_back();
 
  private:
   struct Parts;
@@ -178,6 +188,7 @@ class Store {
   Rescue rescue_;
   bool suspect_ = false;       // the next commit must look at the files
   bool out_of_reach_ = false;  // they are not what they should be
+  std::uint64_t appended_ = 0;
   std::uint64_t rescued_ = 0;  // the inode of the database that was written anew last
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -46,7 +47,7 @@ StoreFiles::StoreFiles(std::string path)
   }
 }
 
-std::optional<StoreFiles::Problem> StoreFiles::problem() {
+std::optional<StoreFiles::Problem> StoreFiles::problem(std::int64_t committed) {
   for (File& file : files_) {
     struct stat now {};
     if (file.inode == 0) {
@@ -60,9 +61,10 @@ std::optional<StoreFiles::Problem> StoreFiles::problem() {
     if (now.st_dev != file.device || now.st_ino != file.inode) {
       return Problem{fmt::format("{} is another file now", file.path)};
     }
-    if (file.grows && now.st_size < file.size) {
-      return Problem{fmt::format("{} was cut off at {} bytes", file.path, now.st_size),
-                     &file == &files_[0]};
+    const bool database = &file == &files_[0];
+    const off_t least = database ? std::min<off_t>(file.size, committed) : file.size;
+    if (file.grows && now.st_size < least) {
+      return Problem{fmt::format("{} was cut off at {} bytes", file.path, now.st_size), database};
     }
     file.size = now.st_size;
   }

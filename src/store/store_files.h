@@ -29,8 +29,9 @@ class StoreFiles {
     std::string text;
     bool damaged = false;  // what is open lacks something, too
   };
-  /// What has happened to them; nothing while all is as it was. Takes a few microseconds.
-  std::optional<Problem> problem();
+  /// What has happened to them; nothing while all is as it was. Takes a few microseconds. The
+  /// database itself may shrink as far as `committed`, its size as of its own last commit.
+  std::optional<Problem> problem(std::int64_t committed);
   /// Of the database.
   ino_t inode() const { return files_[0].inode; }
 
@@ -39,8 +40,8 @@ class StoreFiles {
     std::string path;
     dev_t device = 0;
     ino_t inode = 0;     // 0: there was none
-    off_t size = 0;      // of one that never shrinks
-    bool grows = false;  // it never shrinks
+    off_t size = 0;      // as last seen
+    bool grows = false;  // nobody but the store makes it smaller
   };
   std::array<File, 3> files_;
 };

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "store/fields.h"
+#include "store/journal.h"
 #include "store/prepare.h"
 
 namespace berth {
@@ -318,6 +319,10 @@ Result<void> Writer::write(const EndJob& change) {
     count_move(*before, now);
   }
   return done;
+}
+
+Result<void> Writer::write(const AppendOldInput& change) {
+  return write(AppendInput{change.time, encode_input(Stepped{})});
 }
 
 Result<void> Writer::write(const AppendInput& change) {

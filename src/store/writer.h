@@ -57,6 +57,7 @@ class Writer {
   Result<void> write(const EndAttempt& change);
   Result<void> write(const EndJob& change);
   Result<void> write(const ForgetJobs& change);
+  Result<void> write(const AppendOldInput& change);
   Result<void> write(const AppendInput& change);
   Result<void> write(const ForgetInputs& change);
   Result<void> write(const StageJobs& change);

@@ -18,6 +18,7 @@
 #include "spec/task.h"
 #include "daemon/sessions.h"
 #include "daemon/usage_log.h"
+#include "drive/journal_player.h"
 #include "exec/attempt_record.h"
 #include "files.h"
 #include "gpu/locks/lock_folder.h"
@@ -64,7 +65,19 @@ void check_same(std::string_view bytes, Decode decode, Encode encode) {
   }
 }
 
-void check_store_journal(std::string_view bytes) { check_same(bytes, decode_input, encode_input); }
+void check_store_journal(std::string_view bytes) {
+  check_same(bytes, decode_input, encode_input);
+  // Whatever it is, a scheduler that is told of it lives.
+  JournalPlayer player;
+  const auto tell = [&](const JournalInput& input) {
+    return player.take(input, Time{std::chrono::hours(1)}).has_value();
+  };
+  BERTH_CHECK(tell(Restarted{"priority"}) && tell(DeviceAdded{{"0", "", "", gibibytes(8), {}}}));
+  BERTH_CHECK(tell(Submit{{}, JobId{1}, 3, true}) && tell(Stepped{}));
+  if (const auto input = decode_input(bytes)) {
+    (void)(tell(*input) && tell(Stepped{}) && tell(CheckpointBegun{}));
+  }
+}
 
 void check_changes(std::string_view bytes) {
   const auto encode = [](std::vector<Change>& changes) {

@@ -61,7 +61,7 @@ JobDescription sample_job() {
 void add_store_journal(Seeds& seeds) {
   const JobSpec spec = sample_job().spec;
   const std::vector<JournalInput> inputs = {
-      Submitted{JobId{1}, 3},
+      Submit{spec, JobId{1}, 3, true},
       Cancel{JobId{1}},
       Hold{JobId{1}},
       Release{JobId{1}},
@@ -74,9 +74,19 @@ void add_store_journal(Seeds& seeds) {
       DeviceAdded{{"0", "GPU-0", "a100", gibibytes(80), {0, 0, 1}, {50, 400}}},
       Stepped{},
       JobLost{JobId{1}},
-      Restarted{"priority", {}, ChargedTo::User},
-      Restored{JobId{1}, 5, true, Time{}, 1, Running{{DeviceId{0}, DeviceId{1}}, Time{}}, true},
-      Edited{JobId{1}, spec, spec},
+      Restarted{"priority"},
+      Restored{Restore{JobId{1}, spec, Time{}, 1, Running{{DeviceId{0}, DeviceId{1}}, Time{}}, true,
+                       2, Standing{Time{}, {}, {gibibytes(1), Bytes{}}}}},
+      Restored{Restore{JobId{1}, spec, Time{}, 1, {}, false, 0, Standing{kNever, 7, {}}},
+               3,
+               {{2, Time{std::chrono::seconds(5)}, 9}}},
+      CheckpointBegun{},
+      JobsGone{{JobId{1}, JobId{9}}},
+      CheckpointDone{
+          {"fifo"},
+          {DeviceSlot{{"0", "u", "m", gibibytes(1), {}}, DeviceHealth::Ok, {}, false, {}}},
+          {true, 3, {1, -2}}},
+      Edit{JobId{1}, spec},
       DeviceTaken{DeviceId{0}, true},
       StartRefused{JobId{1}, {DeviceId{0}, DeviceId{3}}},
       Reclaim{JobId{1}, gibibytes(3)},
@@ -113,6 +123,7 @@ std::deque<Change> sample_changes() {
   changes.push_back(EndJob{JobId{1}, ending});
   changes.push_back(ForgetJobs{{JobId{1}, JobId{2}}});
   changes.push_back(AppendInput{Time{}, encode_input(Stepped{})});
+  changes.push_back(AppendOldInput{Time{}, "x"});
   changes.push_back(ForgetInputs{7});
   changes.push_back(SetClaim{JobId{1}, gibibytes(2), 1});
   changes.push_back(SetWeight{JobId{1}, 2, 3});

@@ -29,7 +29,7 @@ namespace {
     job.labels = {{"group", std::to_string(first.value)}};
     bool good =
         (*store)->insert(first, count, job, at(0)).has_value() &&
-        (*store)->append(at(0), Submitted{first, count}).has_value() &&
+        (*store)->append(at(0), Submit{{}, first, count, true}).has_value() &&
         (*store)->remember_token(0, std::to_string(first.value), {first, count}).has_value();
     // Every second job of the group runs and ends, in the same commit.
     for (std::uint32_t i = 0; i < count; i += 2) {
@@ -59,11 +59,11 @@ void check(Store& store, std::uint64_t acknowledged) {
     const std::vector<JournalEntry> entries = *store.journal(from, 500);
     ASSERT_FALSE(entries.empty());
     for (const JournalEntry& entry : entries) {
-      const auto& group = std::get<Submitted>(entry.input);
-      ASSERT_EQ(group.first.value, covered + 1);
+      const auto& group = std::get<Submit>(entry.input);
+      ASSERT_EQ(group.id.value, covered + 1);
       covered += group.count;
       ended += (group.count + 1) / 2;
-      ASSERT_EQ((*store.find_token(0, std::to_string(group.first.value)))->count, group.count);
+      ASSERT_EQ((*store.find_token(0, std::to_string(group.id.value)))->count, group.count);
     }
     from = entries.back().number + 1;
   }

@@ -48,7 +48,7 @@ TEST_F(StoreTest, NumbersAtTheirEnds) {
     job.user = std::numeric_limits<uid_t>::max();
     const JobId id = store_->next_id();
     EXPECT_OK(store_->insert(id, 1, job, Time(Duration(extreme))));
-    EXPECT_OK(store_->append(Time(Duration(extreme)), Submitted{id, 1}));
+    EXPECT_OK(store_->append(Time(Duration(extreme)), Submit{{}, id}));
     StoredAttempt attempt;
     attempt.job = id;
     attempt.attempt = std::numeric_limits<std::uint16_t>::max();

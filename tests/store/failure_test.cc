@@ -87,7 +87,7 @@ TEST_F(StoreTest, AFailedCommitCanBeTriedAgain) {
   ASSERT_TRUE(store_->commit());
   FailingDisk::fail_after(0);
   add(*store_, job_named("during"));
-  ASSERT_TRUE(store_->append(at(1), Submitted{JobId{2}, 1}));
+  ASSERT_TRUE(store_->append(at(1), Submit{{}, JobId{2}}));
   for (int i = 0; i < 3; ++i) {
     const Result<void> failed = store_->commit();
     ASSERT_FALSE(failed);
@@ -144,7 +144,7 @@ TEST_F(StoreTest, NothingAcknowledgedIsLostWhereverTheDiskFails) {
         JobDescription job = job_named(std::to_string(id.value));
         job.command = std::string(random.below(3000), 'x');
         ASSERT_TRUE(store_->insert(id, 1, job, at(0)));
-        ASSERT_TRUE(store_->append(at(0), Submitted{id, 1}));
+        ASSERT_TRUE(store_->append(at(0), Submit{{}, id}));
       }
       const std::uint64_t newest = store_->next_id().value - 1;
       perhaps = newest;

@@ -35,14 +35,62 @@ JobSpec any_spec(Random& random) {
   spec.begin = Time(Duration(any<std::int64_t>(random)));
   spec.retry.most = any<std::uint16_t>(random);
   spec.retry.when_lost = random.below(2) == 0;
-  return spec;
+  spec.owner = OwnerId{any<std::uint32_t>(random)};
+  spec.held = random.below(2) == 0;
+  if (random.below(2) == 0) {
+    spec.after = {{JobId{any<std::uint64_t>(random)}, Dependency::When::NotOk}, {JobId{3}}};
+  }
+  return random.below(4) == 0 ? JobSpec{} : spec;
+}
+
+Time any_time(Random& random) { return Time(Duration(any<std::int64_t>(random))); }
+
+Restored any_restored(Random& random) {
+  Restored input{
+      Restore{JobId{any<std::uint64_t>(random)}, any_spec(random), any_time(random),
+              any<std::uint16_t>(random), std::nullopt, false, any<std::uint8_t>(random)},
+      any<std::uint32_t>(random)};
+  if (random.below(2) == 0) {
+    input.first.standing = Standing{};
+  }
+  const bool ranked = input.first.standing && random.below(2) == 0;
+  if (ranked) {
+    input.first.standing->rank = any<Rank>(random);
+  }
+  if (random.below(2) == 0) {
+    input.first.running = Running{
+        {DeviceId{any<std::uint32_t>(random)}, DeviceId{1}}, any_time(random), Stopping::TimeLimit};
+    input.first.starting = random.below(2) == 0;
+    if (input.first.standing) {
+      input.first.standing->timer = any_time(random);
+      input.first.standing->used = {Bytes{any<std::int64_t>(random)}, Bytes{}};
+    }
+  }
+  for (std::uint64_t n = random.below(4); n > 0; --n) {
+    input.more.push_back({any<std::uint32_t>(random), any_time(random),
+                          ranked ? std::optional(any<Rank>(random)) : std::nullopt});
+  }
+  return input;
+}
+
+CheckpointDone any_checkpoint(Random& random) {
+  CheckpointDone done{{"energy:900", {}}, {}, {random.below(2) == 0, random.below(500), {}}};
+  for (std::uint64_t n = random.below(3); n > 0; --n) {
+    done.devices.push_back({{"0", "GPU-ü", "m", gibibytes(8), {}},
+                            DeviceHealth::Lost,
+                            Bytes{any<std::int64_t>(random)},
+                            random.below(2) == 0,
+                            {}});
+    done.books.policy.push_back(any<std::int64_t>(random));
+  }
+  return done;
 }
 
 JournalInput any_input(Random& random) {
   const JobId job{any<std::uint64_t>(random)};
   const DeviceId device{any<std::uint32_t>(random)};
   const std::vector<JournalInput> all = {
-      Submitted{job, any<std::uint32_t>(random)},
+      Submit{any_spec(random), job, any<std::uint32_t>(random), true},
       Cancel{job},
       Hold{job},
       Release{job},
@@ -60,15 +108,12 @@ JournalInput any_input(Random& random) {
                    {0.001, static_cast<double>(random.below(100'000)) / 1000}}},
       Stepped{},
       JobLost{job},
-      Restarted{"priority", {}, static_cast<ChargedTo>(random.below(2))},
-      Restored{job, any<std::uint32_t>(random), random.below(2) == 0,
-               Time(Duration(any<std::int64_t>(random))), any<std::uint16_t>(random),
-               random.below(2) == 0 ? std::optional<Running>()
-                                    : Running{{device, DeviceId{1}},
-                                              Time(Duration(any<std::int64_t>(random))),
-                                              Stopping::TimeLimit},
-               random.below(2) == 0},
-      Edited{job, any_spec(random), any_spec(random)},
+      Restarted{"priority"},
+      any_restored(random),
+      Edit{job, any_spec(random)},
+      CheckpointBegun{},
+      JobsGone{{job, JobId{7}}},
+      any_checkpoint(random),
       DeviceTaken{device, random.below(2) == 0},
       StartRefused{job, {device, DeviceId{3}}},
       Reclaim{job, gibibytes(3)},
@@ -80,8 +125,12 @@ JournalInput any_input(Random& random) {
 }
 
 struct Show {
-  std::string operator()(const Submitted& i) const {
-    return fmt::format("{} {}", i.first.value, i.count);
+  std::string operator()(const Submit& i) const {
+    return fmt::format("{} {} {}", i.id.value, i.count, all(i.spec));
+  }
+  static std::string all(const JobSpec& spec) {
+    return fmt::format("{} warn {} owner {} lost {}", text(spec), spec.warn_before.count(),
+                       spec.owner.value, spec.retry.when_lost);
   }
   std::string operator()(const JobExited& i) const {
     return fmt::format(
@@ -106,25 +155,55 @@ struct Show {
   std::string operator()(const JobStarted& i) const { return std::to_string(i.job.value); }
   std::string operator()(const JobLost& i) const { return std::to_string(i.job.value); }
   std::string operator()(const Restarted& i) const {
-    return fmt::format("{} {}", i.policy, static_cast<int>(i.charged_to));
+    return fmt::format("{} {}", i.policy, i.config.grace.count());
   }
   std::string operator()(const PolicyChanged& i) const {
     return fmt::format("{} {}", i.policy, static_cast<int>(i.placement));
   }
   std::string operator()(const Restored& i) const {
-    std::string shown = fmt::format("{} {} {} {} {}", i.first.value, i.count, i.held,
-                                    i.not_before.time_since_epoch().count(), i.attempt);
-    if (i.running) {
-      shown += fmt::format(" {} {} since {}", i.starting, static_cast<int>(i.running->stopping),
-                           i.running->since.time_since_epoch().count());
-      for (const DeviceId device : i.running->devices) {
+    const Restore& job = i.first;
+    std::string shown = fmt::format("{} {} {} {} {} {}", job.id.value, i.count,
+                                    job.submitted.time_since_epoch().count(), job.attempt,
+                                    job.memory_retries, all(job.spec));
+    if (job.running) {
+      shown += fmt::format(" {} {} since {}", job.starting, static_cast<int>(job.running->stopping),
+                           job.running->since.time_since_epoch().count());
+      for (const DeviceId device : job.running->devices) {
         shown += fmt::format(" {}", device.value);
       }
     }
+    if (job.standing) {
+      shown += fmt::format(" stands {} rank {}", job.standing->timer.time_since_epoch().count(),
+                           job.standing->rank.value_or(-7));
+      for (const Bytes used : job.standing->used) {
+        shown += fmt::format(" {}", used.count);
+      }
+    }
+    for (const Restored::More& more : i.more) {
+      shown += fmt::format(" more {} {} {}", more.count, more.submitted.time_since_epoch().count(),
+                           more.rank.value_or(-7));
+    }
     return shown;
   }
-  std::string operator()(const Edited& i) const {
-    return fmt::format("{} {} {}", i.job.value, text(i.before), text(i.after));
+  std::string operator()(const Edit& i) const {
+    return fmt::format("{} {}", i.job.value, all(i.spec));
+  }
+  std::string operator()(const CheckpointBegun&) const { return ""; }
+  std::string operator()(const JobsGone& i) const {
+    std::string shown;
+    for (const JobId job : i.jobs) {
+      shown += fmt::format(" {}", job.value);
+    }
+    return shown;
+  }
+  std::string operator()(const CheckpointDone& i) const {
+    std::string shown = fmt::format("{} {} {} {}", (*this)(i.scheduler), i.books.paused,
+                                    i.books.settled, i.books.policy);
+    for (const DeviceSlot& slot : i.devices) {
+      shown += fmt::format(" [{} {} {} {}]", (*this)(DeviceAdded{slot.spec}),
+                           static_cast<int>(slot.health), slot.foreign.count, slot.taken);
+    }
+    return shown;
   }
   std::string operator()(const DeviceTaken& i) const {
     return fmt::format("{} {}", i.device.value, i.taken);
@@ -208,6 +287,77 @@ TEST_F(StoreTest, JournalIsReadInOrderAndCut) {
   open();
   EXPECT_TRUE(store_->journal(1, 64)->empty());
   EXPECT_EQ(store_->next_entry(), 1001u);  // numbers are never given twice
+}
+
+TEST_F(StoreTest, PartsOfTheJournal) {
+  open();
+  const auto parts = [&] {
+    std::vector<std::uint64_t> firsts;
+    const std::vector<JournalPart> found = *store_->journal_parts();
+    for (const JournalPart& part : found) {
+      EXPECT_GT(part.bytes, 0U);
+      firsts.push_back(part.first);
+    }
+    return firsts;
+  };
+  const auto append = [&](const JournalInput& input) { ASSERT_TRUE(store_->append(at(0), input)); };
+  EXPECT_EQ(parts(), std::vector<std::uint64_t>{});
+  append(Stepped{});  // 1
+  append(Restarted{"fifo"});
+  append(Stepped{});
+  append(CheckpointBegun{});  // 4
+  append(Stepped{});
+  EXPECT_EQ(parts(), (std::vector<std::uint64_t>{1, 2}));  // it is not done
+  append(CheckpointDone{{"fifo"}, {}, {}});
+  append(Stepped{});
+  EXPECT_EQ(parts(), (std::vector<std::uint64_t>{1, 2, 4}));
+  append(CheckpointBegun{});  // 8
+  append(CheckpointBegun{});  // and anew
+  append(CheckpointDone{{"fifo"}, {}, {}});
+  append(CheckpointBegun{});  // never done
+  append(Restarted{"fifo"});  // 12
+  append(CheckpointDone{{"fifo"}, {}, {}});
+  EXPECT_EQ(parts(), (std::vector<std::uint64_t>{1, 2, 4, 9, 12}));
+  std::uint64_t bytes = 0;
+  const std::vector<JournalPart> all = *store_->journal_parts();
+  for (const JournalPart& part : all) {
+    bytes += part.bytes;
+  }
+  EXPECT_EQ(bytes, store_->appended_bytes());
+}
+
+TEST_F(StoreTest, WhatIsForgottenIsGivenBack) {
+  open();
+  constexpr std::uint32_t kJobs = 20'000;
+  ASSERT_TRUE(store_->insert(JobId{1}, kJobs, job_named("many"), at(0)));
+  for (std::uint32_t i = 1; i <= kJobs; ++i) {
+    ASSERT_TRUE(store_->append(at(0), Stepped{}));
+    ASSERT_TRUE(store_->end_job(JobId{i}, ending(Outcome::Succeeded, at(1))));
+  }
+  ASSERT_TRUE(store_->commit());
+  const auto size = [&] { return std::filesystem::file_size(path_); };
+  open();
+  const std::uintmax_t full = size();
+  EXPECT_GT(full, 2'000'000U);
+  ForgetQuery all;
+  all.limit = kJobs;
+  ASSERT_TRUE(store_->forget(all));
+  ASSERT_TRUE(store_->forget_journal_before(store_->next_entry()));
+  ASSERT_TRUE(store_->commit());
+  int steps = 0;
+  while (*store_->give_back()) {
+    ASSERT_LT(++steps, 10'000);
+    // Others write meanwhile, and nobody takes the smaller file for a damaged one.
+    ASSERT_TRUE(store_->append(at(2), Stepped{}));
+    ASSERT_TRUE(store_->commit());
+  }
+  EXPECT_GT(steps, 10);
+  ASSERT_TRUE(store_->commit());
+  open();
+  EXPECT_LT(size(), full / 3);
+  EXPECT_EQ(store_->journal(1, 1000)->size(),
+            std::min(std::size_t{1000}, static_cast<std::size_t>(steps)));
+  EXPECT_EQ(store_->next_id(), JobId{kJobs + 1});
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   end.message = "too long";
   EXPECT_OK(store_->end_attempt(first, 1, end));
   EXPECT_OK(store_->end_job(first, end));
-  EXPECT_OK(store_->append(at(4), Submitted{first, 2}));
+  EXPECT_OK(store_->append(at(4), Submit{{}, first, 2}));
   EXPECT_OK(store_->append(at(5), Cancel{second}));
   EXPECT_OK(store_->forget_journal_before(2));
   EXPECT_OK(store_->end_job(forgotten, ending(Outcome::Cancelled, at(1))));

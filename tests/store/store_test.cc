@@ -371,7 +371,7 @@ TEST_F(StoreTest, SmallJobsAreSmallOnDisk) {
     job.command = "python train.py --learning-rate 0.001 --seed " + std::to_string(i);
     job.project = "vision";
     const JobId id = add(*store_, job);
-    ASSERT_TRUE(store_->append(at(i), Submitted{id, 1}));
+    ASSERT_TRUE(store_->append(at(i), Submit{{}, id}));
     ASSERT_TRUE(store_->remember_token(0, fmt::format("{:032}", i), {id, 1}));
   }
   ASSERT_TRUE(store_->commit());

@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"
-#include "daemon/replay.h"
+#include "replay/replay.h"
 
 namespace berth {
 namespace {
@@ -32,6 +32,7 @@ void print_replay_json(const Replay& replay) {
         });
       }
     });
+    json.field("forgotten", replay.forgotten);
     json.field("differences", replay.differences);
   });
   fmt::print("{}\n", json.take());
@@ -80,8 +81,12 @@ int sim_journal_main(std::span<const std::string_view> words) {
                    ? "all as the daemon decided"
                    : fmt::format("{} differences", replay->differences.size()));
     if (replay->skipped > 0) {
-      fmt::print("{} earlier entries were left out: they tell of jobs that were forgotten\n",
+      fmt::print("{} earlier entries were left out: they are before the first checkpoint\n",
                  replay->skipped);
+    }
+    if (replay->forgotten > 0) {
+      fmt::print("{} starts are of jobs that were forgotten: nothing is on record of them\n",
+                 replay->forgotten);
     }
     for (const std::string& difference : replay->differences) {
       fmt::print("{}\n", difference);

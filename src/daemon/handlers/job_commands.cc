@@ -253,8 +253,7 @@ Result<void> JobCommands::edit(const JobRecord& job, const std::string& changes,
       !settled) {
     return settled;
   }
-  if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, edited.spec}, before, at);
-      !done) {
+  if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, edited.spec}, at); !done) {
     return done;
   }
   desk_.check(desk_.store.amend(job.id, edited.spec, edited.name, edited.command));

@@ -20,16 +20,16 @@ struct StartRecord {
 };
 
 struct Replay {
-  std::uint64_t skipped = 0;  // entries at the beginning that tell of jobs that were forgotten
+  std::uint64_t skipped = 0;  // entries at the beginning, before there is anything to begin from
   std::uint64_t entries = 0;
   std::uint64_t decisions = 0;  // how often the scheduler was asked
   std::vector<StartRecord> starts;
+  std::uint64_t forgotten = 0;           // of the starts: nothing is on record to hold them against
   std::vector<std::string> differences;  // from what the daemon has on record, in words
 };
 
-/// Of the database in this file, which no daemon may have open. What a forgotten job asked for is
-/// gone, so it begins with the first start of a daemon after which no such job is told of; an error
-/// where there is none.
+/// Of the database in this file, which no daemon may have open. It begins with the first start of a
+/// daemon, or checkpoint, that the journal still has; an error where there is none.
 Result<Replay> replay_journal(const std::string& path);
 
 }  // namespace berth

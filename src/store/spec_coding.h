@@ -1,0 +1,16 @@
+// What a job asks of the scheduler, as bytes: only what is not as usual takes room, so that most
+// jobs are a byte or two. The format is in docs/formats.md.
+#pragma once
+
+#include <optional>
+
+#include "core/job.h"
+#include "store/coding.h"
+
+namespace berth {
+
+void encode_spec(Encoder& out, const JobSpec& spec);
+/// Nothing when the bytes make no sense; whether they were enough, `in` knows.
+std::optional<JobSpec> decode_spec(Decoder& in);
+
+}  // namespace berth
