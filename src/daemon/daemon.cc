@@ -97,6 +97,9 @@ void Daemon::decide(Time at) {
   if (driver_->memory().behind()) {
     loop_.post([] {});  // some claims at a time, so that others are served meanwhile
   }
+  if (keeper_->go_on(driver_->scheduler(), at)) {
+    loop_.post([] {});
+  }
 }
 
 void Daemon::set_alarm() {

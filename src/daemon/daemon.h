@@ -4,6 +4,7 @@
 //   Turns          commits what a turn brought, then does what was promised
 //   Driver         decides (src/drive)
 //   ShimHost       carries out what the driver decides
+//   JournalKeeper  keeps the journal from growing for ever
 //   DaemonDevices  the devices, and what users want done with them
 //   JobReports     what clients are told of jobs
 //   Requests       the server, and a handler for each request
@@ -16,6 +17,7 @@
 #include <memory>
 
 #include "daemon/job_files.h"
+#include "daemon/journal_keeper.h"
 #include "daemon/requests.h"
 #include "daemon/shim_host.h"
 
@@ -56,7 +58,7 @@ class Daemon {
   std::unique_ptr<EventHub> events_;
   DaemonDevices devices_;
   std::unique_ptr<JobFiles> files_;
-  JobCounters counters_;
+  std::unique_ptr<JournalKeeper> keeper_;
   std::unique_ptr<ShimHost> host_;
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<Desk> desk_;

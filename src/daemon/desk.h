@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "api/http_server.h"
@@ -23,6 +25,12 @@
 
 namespace berth {
 
+/// What has happened since the daemon started.
+struct JobCounters {
+  std::uint64_t started = 0;                   // attempts
+  std::array<std::uint64_t, kPhases> ended{};  // jobs, by how they ended
+};
+
 struct Desk {
   const DaemonOptions& options;
   const DaemonClock& clock;
@@ -36,6 +44,7 @@ struct Desk {
   Privacy privacy = {};
   Owners owners = Owners();
   History history = {};
+  JobCounters counters = {};
 
   Time now() const { return clock.now(); }
   const Scheduler& scheduler() const { return driver.view(); }

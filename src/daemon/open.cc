@@ -79,9 +79,16 @@ Result<void> Daemon::open_driver() {
   if (Result<void> opened = devices_.open(options_.gpus); !opened) {
     return opened;
   }
+  Result<std::unique_ptr<JournalKeeper>> keeper =
+      JournalKeeper::make(state_.store(), JournalKeeper::limits_from_environment(), clock_.now(),
+                          [this] { turns_->commit_soon(); });
+  if (!keeper) {
+    return Failure(keeper.error());
+  }
+  keeper_ = std::move(*keeper);
   host_ = std::make_unique<ShimHost>(ShimHost::Parts{loop_, turns_->watchdog(), clock_,
                                                      state_.log(), *runner_, devices_, *files_,
-                                                     counters_, state_.paths().state});
+                                                     state_.paths().state});
   Result<std::unique_ptr<Driver>> driver =
       Driver::make(std::move(wanted), devices_.group(), *host_);
   if (!driver) {
@@ -102,8 +109,8 @@ void Daemon::open_desk() {
            FairUse(options_.per_user, ::getuid()), Privacy(options_.keep_private, ::getuid()),
            Owners(options_.everyone ? ChargedTo::User : ChargedTo::Project)});
   reports_ = std::make_unique<JobReports>(*desk_, devices_);
-  requests_ = std::make_unique<Requests>(Requests::Parts{
-      *desk_, loop_, state_, *runner_, devices_, *reports_, *files_, counters_, clock_.now()});
+  requests_ = std::make_unique<Requests>(
+      Requests::Parts{*desk_, loop_, state_, *runner_, devices_, *reports_, *files_, clock_.now()});
   host_->use(*desk_, requests_->listeners());
 }
 

@@ -99,8 +99,8 @@ void Requests::settle_waiters() {
 }
 
 DaemonFacts Requests::facts() const {
-  return {parts_.state.paths().state,   parts_.opened,  web_.listening(), server_.budgets(),
-          parts_.desk.turns.watchdog(), parts_.counters};
+  return {parts_.state.paths().state, parts_.opened, web_.listening(), server_.budgets(),
+          parts_.desk.turns.watchdog()};
 }
 
 void Requests::handle(HttpRequest request, Turns::Reply reply) {

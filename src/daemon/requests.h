@@ -34,7 +34,6 @@ class Requests {
     DaemonDevices& devices;
     JobReports& reports;
     JobFiles& files;
-    const JobCounters& counters;
     Time opened;  // when the daemon was started
   };
   explicit Requests(const Parts& parts);

@@ -5,7 +5,6 @@
 // together. Owned by the loop's thread.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -22,12 +21,6 @@
 #include "store/records.h"
 
 namespace berth {
-
-/// What has happened since the daemon started.
-struct JobCounters {
-  std::uint64_t started = 0;                   // attempts
-  std::array<std::uint64_t, kPhases> ended{};  // jobs, by how they ended
-};
 
 /// Who else is to hear of attempts and devices, and who knows of them.
 struct HostListeners {
@@ -49,7 +42,6 @@ class ShimHost final : public Host {
     ShimRunner& runner;
     DaemonDevices& devices;
     JobFiles& files;
-    JobCounters& counters;
     std::string mark;  // BERTH_RUN of the jobs
   };
   explicit ShimHost(Parts parts) : parts_(std::move(parts)) {}

@@ -29,7 +29,7 @@ void ShimHost::take_start(const AttemptStart& start, Time at) {
   (void)BERTH_FAILPOINT("daemon.start_seen");
   desk_->driver.started(start.job, start.pid, start.cgroup, at);
   desk_->check(desk_->store.start_attempt(start.job, start.attempt, start.pid, at));
-  ++parts_.counters.started;
+  ++desk_->counters.started;
   desk_->events.job_changed(start.job);
   listeners_.output_changed(start.job, false);
 }
@@ -156,7 +156,7 @@ void ShimHost::ended(const Job& job, const Ended& ended, const DrivenAttempt* at
     desk_->check(desk_->store.end_attempt(job.id, job.attempt, ending));
   }
   desk_->check(desk_->store.end_job(job.id, ending));
-  ++parts_.counters.ended[static_cast<std::size_t>(phase_of(ended.outcome))];
+  ++desk_->counters.ended[static_cast<std::size_t>(phase_of(ended.outcome))];
   desk_->fair_use.left(job.id);
   if (attempt != nullptr && ended.outcome == Outcome::Succeeded) {
     desk_->history.learn(attempt->facts.recipe.key, ending.ended - ended.started);

@@ -75,7 +75,7 @@ class DaemonParts {
     files.emplace(state, clock);
     must(devices.open("sim:2x8GiB"));
     host.emplace(ShimHost::Parts{loop, turns->watchdog(), clock, state.log(), runner, devices,
-                                 *files, counters, folder});
+                                 *files, folder});
     DriverOptions driver_options;
     driver_options.mark = folder;
     driver_options.journal = [this](const JournalInput& input, Time at) {
@@ -88,8 +88,8 @@ class DaemonParts {
     desk.emplace(Desk{options, clock, state.log(), state.store(), *driver, *turns, *events,
                       FairUse(options.per_user, ::getuid())});
     reports.emplace(*desk, devices);
-    requests.emplace(Requests::Parts{*desk, loop, state, runner, devices, *reports, *files,
-                                     counters, clock.now()});
+    requests.emplace(
+        Requests::Parts{*desk, loop, state, runner, devices, *reports, *files, clock.now()});
     host->use(*desk, requests->listeners());
   }
 
@@ -166,7 +166,6 @@ class DaemonParts {
   std::optional<EventHub> events;
   DaemonDevices devices;
   std::optional<JobFiles> files;
-  JobCounters counters;
   std::optional<ShimHost> host;
   std::unique_ptr<Driver> driver;
   std::optional<Desk> desk;

@@ -30,7 +30,7 @@ TEST_F(ShimHostTest, AJobsWay) {
   parts_.turn();
   EXPECT_EQ(parts_.phase(1), JobPhase::Succeeded);
   ASSERT_EQ(parts_.runner.forgotten.size(), 1U);
-  EXPECT_EQ(parts_.counters.started, 1U);
+  EXPECT_EQ(parts_.desk->counters.started, 1U);
 }
 
 TEST_F(ShimHostTest, NothingStartsThatIsNotOnDisk) {

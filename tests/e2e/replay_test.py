@@ -59,6 +59,69 @@ class ReplayTest(DaemonCase):
         database.close()
         self.assertEqual(len(self.replay(code=1, path=path)["differences"]), 1)
 
+    def entries(self, path, kind):
+        """The numbers of the entries of this kind."""
+        with sqlite3.connect(path) as database:
+            rows = database.execute("SELECT entry FROM journal WHERE substr(input, 1, 1) = ?",
+                                    (bytes([kind]),)).fetchall()
+        database.close()
+        return [row[0] for row in rows]
+
+    def copy(self, name):
+        path = os.path.join(self.folder, name)
+        shutil.copy(os.path.join(self.home, "berth.db"), path)
+        return path
+
+    def test_from_each_checkpoint(self):
+        """Before one and after it, jobs that were forgotten and edited meanwhile and all."""
+        for policy in ("priority", "fair", "wfq"):
+            with self.subTest(policy):
+                self.setUp()
+                self.env["BERTH_JOURNAL_BYTES"] = "12000"
+                daemon = self.start_daemon(words=("--policy", policy))
+                for i in range(12):
+                    self.berth("submit", "--project", "ab"[i % 2], "--array", "12", "--", "true")
+                    self.berth("submit", "--hold", "--name", f"held{i}", "--", "true")
+                    if i % 3 == 2:
+                        self.berth("wait", "project=a", "project=b", code=None)
+                        self.berth("forget", "--older", "0s")
+                    self.berth("edit", f"held{i}", "--priority", str(i), "--gpus", "2")
+                    if i % 4 == 3:
+                        self.berth("release", f"held{i}")
+                        self.berth("rerun", "state=succeeded", code=None)
+                self.berth("wait", "project=a", "project=b", code=None)
+                self.berth("daemon", "stop")
+                daemon.wait(60)
+                whole = self.replay()
+                self.assertEqual(whole["differences"], [])
+                done = self.entries(self.copy("all.db"), 24)
+                self.assertGreater(len(done), 1)
+                for last in self.entries(self.path("all.db"), 22):
+                    path = self.copy("cut.db")
+                    with sqlite3.connect(path) as database:
+                        database.execute("DELETE FROM journal WHERE entry < ?", (last,))
+                    database.close()
+                    replay = self.replay(path=path)
+                    self.assertEqual(replay["differences"], [], f"{policy}, from entry {last}")
+                    self.assertEqual(replay["starts"], whole["starts"][len(whole["starts"])
+                                                                       - len(replay["starts"]):])
+
+    def test_the_journal_ends(self):
+        self.env["BERTH_JOURNAL_BYTES"] = "20000"
+        daemon = self.start_daemon()
+        for _ in range(3):
+            self.berth("submit", "--array", "300", "--", "true")
+            self.berth("wait")
+        self.berth("daemon", "stop")
+        daemon.wait(60)
+        with sqlite3.connect(self.copy("all.db")) as database:
+            size, first = database.execute(
+                "SELECT sum(length(input) + 16), min(entry) FROM journal").fetchone()
+        database.close()
+        self.assertLess(size, 40000)
+        self.assertGreater(first, 100)
+        self.assertEqual(self.replay()["differences"], [])
+
     def test_no_journal(self):
         done = self.try_berth("sim", "--journal", "/nowhere/berth.db")
         self.assertEqual(done.returncode, 2)

@@ -19,7 +19,6 @@ struct DaemonFacts {
   std::string listening;   // HOST:PORT; empty: not on TCP
   const Budgets& budgets;  // what clients have and may have
   const Watchdog& watchdog;
-  const JobCounters& counters;
 };
 
 /// Memory of this process; 0 where nobody can tell.

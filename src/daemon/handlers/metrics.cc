@@ -52,11 +52,11 @@ HttpResponse show_metrics(const Desk& desk, const DaemonFacts& facts) {
                 static_cast<double>(desk.store.counts()[i]));
   }
   page.family("attempts_started_total", "counter", "Attempts that this daemon has started.");
-  page.sample(static_cast<double>(facts.counters.started));
+  page.sample(static_cast<double>(desk.counters.started));
   page.family("jobs_ended_total", "counter", "Jobs that have ended under this daemon, by outcome.");
   for (std::size_t i = 0; i < kPhases; ++i) {
     if (const auto phase = static_cast<JobPhase>(i); !is_live(phase)) {
-      page.sample({{"outcome", phase_name(phase)}}, static_cast<double>(facts.counters.ended[i]));
+      page.sample({{"outcome", phase_name(phase)}}, static_cast<double>(desk.counters.ended[i]));
     }
   }
   page.family("scheduler_paused", "gauge", "1 while nothing is started.");
