@@ -106,7 +106,7 @@ def main():
         home.settled()
         told("forgotten", home)
         status = json.loads(home.berth("daemon", "status", "--json"))
-        print(f"longest turn {status.get('load', status).get('longest_turn', '?')} s", flush=True)
+        print(f"longest turn {status.get('load', status).get('longest_turn', '?')}", flush=True)
         print(f"memory {megabytes(memory)} at first, {megabytes(home.memory())} now", flush=True)
         home.stop()
         told("stopped", home)

@@ -149,6 +149,11 @@ Result<bool> Group::shrink() {
     if (const Result<void> settled = settle(); !settled) {
       return Failure(settled.error());
     }
+    if (!more) {
+      // The file itself becomes shorter when SQLite's log is moved into it. If that fails, the next
+      // commits see to it.
+      (void)database_.execute("PRAGMA wal_checkpoint(TRUNCATE)").has_value();
+    }
   }
   return more;
 }
