@@ -70,7 +70,7 @@ class Home:
         before = None
         while time.monotonic() < end and before != (now := sum(self.disk().values())):
             before = now
-            time.sleep(2)
+            time.sleep(8)  # it looks for what it can give back every five seconds
 
 
 def megabytes(size):

@@ -16,7 +16,7 @@ namespace berth {
 class JournalKeeper {
  public:
   struct Limits {
-    std::uint64_t bytes = std::uint64_t{4} << 20;  // of the journal, about
+    std::uint64_t bytes = std::uint64_t{2} << 20;  // of the journal, about
     Duration checkpoint = std::chrono::hours(24);  // the longest from one to the next
     Duration age = std::chrono::hours(24 * 7);     // the oldest that is kept
   };
