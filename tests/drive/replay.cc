@@ -12,9 +12,6 @@ namespace {
 
 class Replaying {
  public:
-  Replaying(const std::map<JobId, JobSpec>& submitted, const std::vector<Restore>& restored)
-      : submitted_(submitted), restored_(restored) {}
-
   Replayed run(const std::vector<Told>& journal) {
     for (const Told& told : journal) {
       at_ = told.at;
@@ -30,20 +27,14 @@ class Replaying {
                                                    replayed_.told.push_back({entry, at});
                                                  });
   }
-  void take(const Submitted& input) {
-    for (std::uint32_t i = 0; i < input.count; ++i) {
-      const JobId id{input.first.value + i};
-      (void)must(scheduler_->tell(Submit{submitted_.at(id), id, 1, true}, at_));
-    }
-  }
+  void take(const Submit& input) { (void)must(scheduler_->tell(input, at_)); }
   void take(const Restored& input) {
-    for (std::uint32_t i = 0; i < input.count; ++i) {
-      scheduler_->tell(restored_.at(next_restored_++), at_);
-    }
+    input.for_each([this](const Restore& job) { scheduler_->tell(job, at_); });
   }
-  void take(const Edited& input) {
-    must_do(scheduler_->tell(Edit{input.job, input.after}, input.before, at_));
-  }
+  // Nobody writes checkpoints here.
+  void take(const CheckpointBegun&) {}
+  void take(const JobsGone&) {}
+  void take(const CheckpointDone&) {}
   void take(const DeviceAdded& input) { scheduler_->add_device(input.device, at_); }
   void take(const PolicyChanged& input) {
     scheduler_->set_policy(must(make_live_policy(input.policy)), input, at_);
@@ -76,9 +67,6 @@ class Replaying {
     }
   }
 
-  const std::map<JobId, JobSpec>& submitted_;
-  const std::vector<Restore>& restored_;
-  std::size_t next_restored_ = 0;
   std::unique_ptr<ToldScheduler> scheduler_;
   Time at_{};
   Replayed replayed_;
@@ -94,7 +82,7 @@ struct KindOf {
   std::string operator()(const StartRefused&) const { return "refused"; }
   std::string operator()(const DeviceChanged&) const { return "device"; }
   std::string operator()(const PolicyChanged&) const { return "policy"; }
-  std::string operator()(const Submitted&) const { return "submitted"; }
+  std::string operator()(const Submit&) const { return "submitted"; }
   template <class Other>
   std::string operator()(const Other&) const {
     return "";
@@ -105,9 +93,6 @@ struct KindOf {
 
 std::string told_kind(const JournalInput& input) { return std::visit(KindOf{}, input); }
 
-Replayed replay(const std::vector<Told>& journal, const std::map<JobId, JobSpec>& submitted,
-                const std::vector<Restore>& restored) {
-  return Replaying(submitted, restored).run(journal);
-}
+Replayed replay(const std::vector<Told>& journal) { return Replaying().run(journal); }
 
 }  // namespace berth

@@ -1,7 +1,6 @@
 // A journal told to a fresh scheduler, by the door through which it was written.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,6 @@ struct Replayed {
   std::vector<Told> told;        // what the fresh scheduler has written down
 };
 
-/// `submitted` and `restored`: what was asked for, which the journal names by the jobs' numbers.
-Replayed replay(const std::vector<Told>& journal, const std::map<JobId, JobSpec>& submitted,
-                const std::vector<Restore>& restored);
+Replayed replay(const std::vector<Told>& journal);
 
 }  // namespace berth

@@ -52,7 +52,7 @@ TEST_F(ToldSchedulerTest, WritesNoCommandThatIsRefused) {
   EXPECT_FALSE(scheduler_.tell(Submit{too_large}, at_).has_value());
   EXPECT_FALSE(scheduler_.tell(Release{job}, at_).has_value());
   EXPECT_FALSE(scheduler_.tell(Cancel{JobId{99}}, at_).has_value());
-  EXPECT_FALSE(scheduler_.tell(Edit{JobId{99}, {}}, {}, at_).has_value());
+  EXPECT_FALSE(scheduler_.tell(Edit{JobId{99}, {}}, at_).has_value());
   EXPECT_EQ(written().size(), 1U);
   EXPECT_TRUE(scheduler_.tell(Cancel{job}, at_).has_value());
   EXPECT_EQ(written().size(), 1U);

@@ -69,7 +69,6 @@ void World::open() {
   host_.use(driver_.get());
   for (const Restore& command : live) {
     driver_->scheduler().tell(command, now());
-    restored_.push_back(command);
   }
   for (auto& [job, known] : attempts) {
     DrivenAttempt attempt;
@@ -141,7 +140,7 @@ Result<void> World::submit(const std::string& name, JobSpec spec, std::uint32_t 
   for (std::uint32_t i = 0; i < command.count; ++i) {
     const JobId id{next_id_++};
     jobs_.remember(array > 0 ? fmt::format("{}.{}", name, i) : name, id);
-    submitted_[id] = specs_[id] = spec;
+    specs_[id] = spec;
     host_.set_recipe(id, {recipe, {}});
   }
   if (!recipe.empty()) {
@@ -151,7 +150,7 @@ Result<void> World::submit(const std::string& name, JobSpec spec, std::uint32_t 
 }
 
 Result<void> World::edit(JobId job, const JobSpec& spec) {
-  Result<void> done = driver().scheduler().tell(Edit{job, spec}, specs_.at(job), now());
+  Result<void> done = driver().scheduler().tell(Edit{job, spec}, now());
   if (done) {
     specs_[job] = spec;
   }
@@ -311,7 +310,7 @@ void World::hear(const std::string& what) {
 }
 
 void World::check_replay() const {
-  const Replayed again = replay(journal_, submitted_, restored_);
+  const Replayed again = replay(journal_);
   const auto words = [](const std::vector<StartJob>& starts) {
     std::string text;
     for (const StartJob& start : starts) {

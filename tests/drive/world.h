@@ -99,9 +99,7 @@ class World {
   std::unique_ptr<Driver> driver_;
   std::uint64_t next_id_ = 1;
   std::vector<Told> journal_;
-  std::map<JobId, JobSpec> submitted_;
   std::map<JobId, JobSpec> specs_;  // with what was edited since
-  std::vector<Restore> restored_;
   bool uses_mps_ = false;
   std::size_t slow_started_ = 0;
 };
