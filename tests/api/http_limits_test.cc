@@ -175,6 +175,7 @@ TEST(HttpLimits, WhereNoneIsIdleANewConnectionIsToldToTryAgain) {
   for (int i = 0; i < 2; ++i) {
     clients.push_back(RawClient::to_path(server.path()));
     clients.back().write("GET /half HTTP/1.1\r\nX: ");
+    clients.back().wait_until_read();
   }
   server.on_loop([] {});
   for (int i = 0; i < 200; ++i) {  // many more than may wait to read why

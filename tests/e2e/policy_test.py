@@ -95,7 +95,7 @@ class Change(PolicyTest):
                          "policy stride, placement spread\n")
         seen = listener.until(lambda event: event.name == "daemon")
         self.assertEqual(seen[-1].data, {"paused": False, "policy": "stride", "placement": "spread"})
-        self.assertEqual(self.get("/v1/jobs/1")["state"], "running")
+        self.eventually(lambda: self.get("/v1/jobs/1")["state"] == "running")
         self.release("gate")
         self.berth("wait")
         self.assertEqual(self.order(), ["z", "b", "a", "b", "a", "b", "a"])
