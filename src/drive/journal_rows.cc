@@ -4,13 +4,13 @@ namespace berth {
 namespace {
 
 /// An entry stays short enough to be read and told in one go.
-constexpr std::uint32_t kMostJobs = 100'000;
+constexpr std::uint32_t kMostInARow = 100'000;
 constexpr std::size_t kMostRuns = 500;
 
 /// Whether `next` goes on where `row` ends; then `row` has both.
 bool join(Submit& row, const Submit& next) {
   const bool follows = row.id.value + row.count == next.id.value &&
-                       row.count + next.count <= kMostJobs && row.spec == next.spec;
+                       row.count + next.count <= kMostInARow && row.spec == next.spec;
   row.count += follows ? next.count : 0;
   return follows;
 }
@@ -28,7 +28,7 @@ bool join(Restored& row, const Restored& next) {
     count += more.count;
   }
   if (one.running || other.running || one.id.value + count != other.id.value ||
-      count >= kMostJobs || row.more.size() >= kMostRuns || one.attempt != other.attempt ||
+      count >= kMostInARow || row.more.size() >= kMostRuns || one.attempt != other.attempt ||
       one.memory_retries != other.memory_retries ||
       one.standing.has_value() != other.standing.has_value() ||
       rank_of(one).has_value() != rank_of(other).has_value() || one.spec != other.spec) {
