@@ -7,7 +7,7 @@ namespace berth {
 namespace {
 
 /// Jobs of a checkpoint that are written in a turn, and entries that are dropped: a millisecond.
-constexpr std::size_t kJobsAtOnce = 1000;
+constexpr std::size_t kWrittenInATurn = 1000;
 constexpr std::uint64_t kEntriesAtOnce = 1000;
 constexpr Duration kLookAgain = std::chrono::seconds(5);
 
@@ -61,7 +61,7 @@ bool JournalKeeper::write_checkpoint(ToldScheduler& scheduler, Time now) {
     checkpoint_begun_at_ = before;
     scheduler.begin_checkpoint(now);
   }
-  if (scheduler.continue_checkpoint(kJobsAtOnce, now)) {
+  if (scheduler.continue_checkpoint(kWrittenInATurn, now)) {
     parts_.back().bytes = checkpoint_begun_at_ - part_begun_at_;
     parts_.push_back(*checkpoint_);
     part_begun_at_ = checkpoint_begun_at_;
