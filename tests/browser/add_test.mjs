@@ -86,7 +86,7 @@ webTest("what is wrong in the form is told beside it", { mayFail: /40\d/ }, asyn
   for (const [name, wrong, says, right] of [
     ["Memory per GPU", "much", "is not a size", "2GB"],
     ["Time limit", "2 fortnights", "is not a time", "1d"],
-    ["GPUs", "one", "is not a whole number", "0"],
+    ["GPUs", "one", "is not a whole number", "1"],
     ["Priority", "1.5", "is not a whole number", "1"],
     ["Directory", "here", "begins with /", "/tmp"],
     ["Starts after", "first", "is no job to wait for", ""],
