@@ -75,7 +75,8 @@ JobSpec RandomWorld::any_spec() {
     spec.needs.model = "a";
   }
   if (chance(10)) {
-    (chance(2) ? spec.needs.exclude : spec.needs.prefer) = {std::to_string(random_.below(4))};
+    const std::string device = std::to_string(random_.below(4));
+    (chance(2) ? spec.needs.exclude : spec.needs.prefer).assign(1, device);
   }
   spec.priority = static_cast<std::int32_t>(random_.below(7)) - 3;
   if (chance(2)) {
