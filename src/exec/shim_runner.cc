@@ -177,10 +177,12 @@ Result<void> FolderShimRunner::start(const ShimLaunch& launch) {
 std::vector<AttemptStart> FolderShimRunner::adopt() {
   std::vector<AttemptStart> adopted;
   for (const AttemptName& name : folder_.list()) {
-    const auto attempt = attempts_.emplace(next_serial_++, LiveAttempt()).first;
+    const std::uint64_t serial = next_serial_++;
+    const auto attempt = attempts_.emplace(serial, LiveAttempt()).first;
     attempt->second.name = name;
-    serials_[name.job.value] = attempt->first;
-    if (settle(attempt) && attempts_.contains(attempt->first)) {
+    serials_[name.job.value] = serial;
+    // One that has ended is gone from the map.
+    if (settle(attempt) && attempts_.contains(serial)) {
       adopted.push_back(attempt->second.start());
     }
   }
