@@ -4,10 +4,8 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -144,15 +142,6 @@ class RawClient {
     return sent;
   }
   void end_writing() const { ::shutdown(fd(), SHUT_WR); }
-  /// Until the server has read all that was written, on a Unix socket. Nothing announces that.
-  void wait_until_read() const {
-    const auto end = std::chrono::steady_clock::now() + kDeadline;
-    int unread = 0;
-    while (::ioctl(fd(), SIOCOUTQ, &unread) == 0 && unread > 0) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
 
   /// Receives something; false at the end or after the deadline.
   bool read_some() {
