@@ -4,30 +4,23 @@ import os
 import re
 import unittest
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+SOURCE = os.path.join(ROOT, "src")
 
-# Whole folders, or single headers of one; a folder may always include itself.
-ALLOWED = {
-    "base": [],
-    "core": ["base"],
-    "policy": ["core", "base"],
-    "gpu": ["core/device.h", "core/needs.h", "base"],
-    "memory": ["gpu", "core", "base"],
-    "exec": ["core/device.h", "core/job.h", "core/needs.h", "base"],
-    "spec": ["core/description.h", "core/job.h", "core/job_bounds.h", "core/needs.h", "core/recipe.h",
-             "core/submitted_job.h", "base"],
-    "store": ["core", "base"],
-    "api": ["core/description.h", "core/device.h", "core/job.h", "core/job_bounds.h", "core/needs.h",
-            "core/submitted_job.h", "base"],
-    "web": [],
-    "sim": ["policy", "core", "base"],
-    "drive": ["policy", "memory", "gpu", "core", "base"],
-    "run": ["drive", "gpu", "exec", "spec", "core", "base"],
-    "batch": ["run", "memory", "spec", "core", "base"],
-    "daemon": ["spec", "store", "api", "web", "drive", "policy", "gpu", "exec", "core", "base"],
-    "replay": ["drive", "store", "core", "base"],
-    "cli": ["sim", "replay", "daemon", "api", "batch", "run", "policy", "gpu", "exec", "spec", "core", "base"],
-}
+
+def read(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def table(document):
+    """What each folder may include, whole folders or single headers, as the document's table says."""
+    rows = re.findall(r"^\| `src/(\w+)` \|[^|\n]*\| ([^|\n]*?) \|$", document, re.MULTILINE)
+    return {folder: [] if allowed == "–" else allowed.split(", ") for folder, allowed in rows}
+
+
+# A folder may always include itself.
+ALLOWED = table(read("docs/architecture.md"))
 # Headers that take seconds to compile stay where they are needed.
 HEAVY = {
     "nlohmann/": lambda path: path in ("api/messages/json.h", "api/messages/fields.h"),
@@ -104,17 +97,53 @@ def sources():
                     yield os.path.relpath(path, SOURCE), file.read()
 
 
+def permission(folder, header):
+    """What of the table lets `folder` include `header`; None where nothing does."""
+    return next((one for one in (header, header.split("/")[0]) if one in ALLOWED[folder]), None)
+
+
+def foreign_headers(path, text):
+    """The headers of other folders that a file includes."""
+    return [header for bracket, header in INCLUDE.findall(text)
+            if bracket == '"' and header.split("/")[0] != path.split("/")[0]]
+
+
 def problems(path, text):
     """What is wrong with the includes of one file."""
     folder = path.split("/")[0]
-    for bracket, header in INCLUDE.findall(text):
+    for _, header in INCLUDE.findall(text):
         for beginning, may in HEAVY.items():
             if header.startswith(beginning) and not may(path):
                 yield f"{path} includes {header}, which does not belong there"
-        if bracket == '"':
-            other = header.split("/")[0]
-            if other != folder and other not in ALLOWED[folder] and header not in ALLOWED[folder]:
-                yield f"{path} includes {header}, which is not below {folder}"
+    for header in foreign_headers(path, text):
+        if permission(folder, header) is None:
+            yield f"{path} includes {header}, which is not below {folder}"
+
+
+def unused_permissions(files):
+    """What the table allows and no file needs."""
+    used = {(path.split("/")[0], permission(path.split("/")[0], header))
+            for path, text in files for header in foreign_headers(path, text)}
+    return [(folder, one) for folder, allowed in ALLOWED.items() for one in allowed
+            if (folder, one) not in used]
+
+
+def linked(cmake):
+    """The folders whose libraries a folder's library links directly."""
+    return {name: [word for word in words.split() if word in ALLOWED]
+            for name, words in re.findall(r"^berth_library\((\w+)([^)]*)\)", cmake, re.MULTILINE)}
+
+
+def link_problems(links):
+    def reached(folder):
+        return {folder}.union(*(reached(other) for other in links.get(folder, [])))
+
+    for folder, allowed in ALLOWED.items():
+        folders = {one.split("/")[0] for one in allowed}
+        for other in set(links.get(folder, [])) - folders:
+            yield f"{folder} links {other}, which it may not include"
+        for other in folders - reached(folder):
+            yield f"{folder} may include {other}, which it does not link"
 
 
 def path_calls(text):
@@ -128,6 +157,14 @@ class Layers(unittest.TestCase):
     def test_includes(self):
         found = [problem for path, text in sources() for problem in problems(path, text)]
         self.assertEqual(found, [])
+
+    def test_no_permission_is_unused(self):
+        self.assertEqual(unused_permissions(list(sources())), [])
+
+    def test_links(self):
+        links = linked(read("CMakeLists.txt"))
+        self.assertEqual(set(ALLOWED) - set(links), {"web"})  # made by cmake/web.cmake
+        self.assertEqual(list(link_problems(links)), [])
 
     def test_every_folder_has_a_row(self):
         folders = {path.split("/")[0] for path, _ in sources()}
@@ -153,6 +190,9 @@ class Layers(unittest.TestCase):
         for call in ("log_.open(path)", "Store::open(path)", "runner->open()", "// ::open(path",
                      "struct stat info {}", "std::optional<std::string> read_small_file(int x)"):
             self.assertEqual(path_calls(call + ";\n"), 0, call)
+        self.assertIn(("exec", "base"), unused_permissions([("exec/x.h", '#include "exec/y.h"\n')]))
+        self.assertTrue(list(link_problems({**linked(read("CMakeLists.txt")), "exec": ["gpu", "base"]})))
+        self.assertTrue(list(link_problems({**linked(read("CMakeLists.txt")), "core": []})))
         self.assertTrue(list(problems("core/x.h", '#include "run/run.h"\n')))
         self.assertTrue(list(problems("gpu/x.h", '#include "core/scheduler.h"\n')))
         self.assertTrue(list(problems("run/x.cc", "#include <nlohmann/json.hpp>\n")))
