@@ -114,7 +114,8 @@ class Full(DaemonCase):
                                   self.home + "/jobs"], capture_output=True, check=False)
         if mounted.returncode != 0:
             self.skipTest("only root can mount a small disk")
-        self.addCleanup(subprocess.run, ["umount", self.home + "/jobs"], check=True)
+        # Lazily: a process that was killed lets go of its files a moment after it is gone.
+        self.addCleanup(subprocess.run, ["umount", "--lazy", self.home + "/jobs"], check=True)
         self.addCleanup(self.end_everything)  # before that
         self.start_daemon()
         with open(self.home + "/jobs/filler", "wb", buffering=0) as filler:
