@@ -28,7 +28,7 @@ std::vector<RouteTable::Route> Requests::all_routes() {
   const auto pause =
       at_once([this, &desk](const Asked& asked) { return set_paused(desk, facts(), asked); });
   return {
-      {"GET", "/v1", at_once([this](const Asked&) { return json(routes_.json()); })},
+      {"GET", "/v1", at_once([this](const Asked&) { return json(to_json(routes_.index())); })},
       {"GET", "/v1/status", at_once([this, &desk](const Asked& asked) {
          return status_answer(desk, facts(), asked.request.peer);
        })},

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "api/messages/events.h"
+
 namespace berth {
 namespace {
 
@@ -20,7 +22,7 @@ constexpr std::size_t kFrame = 64;
 }  // namespace
 
 void EventHub::jobs_submitted(JobId first, std::uint64_t count) {
-  keep({0, {}, "submitted", fmt::format(R"({{"first":{},"count":{}}})", first.value, count)});
+  keep({0, {}, "submitted", to_json(SubmittedEvent{first, count})});
 }
 
 void EventHub::announce(std::string_view event, std::string data) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/messages/log.h"
 #include "daemon/replies.h"
 
 namespace berth {
@@ -105,11 +106,11 @@ std::optional<HttpResponse> LogReader::answer_for(Waiter& waiter, const FileAnsw
   const std::uint64_t end = request.offset + seen.bytes.size();
   const bool more = !seen.bytes.empty() && end < seen.size;
   HttpResponse response{200, "application/octet-stream", seen.bytes, {}};
-  response.headers = {{"Berth-Attempt", std::to_string(request.attempt)},
-                      {"Berth-Offset", std::to_string(end)},
-                      {"Berth-More", more           ? "now"
-                                     : request.over ? "no"
-                                                    : "later"}};
+  using More = LogReply::More;
+  response.headers = to_headers({request.attempt, static_cast<std::int64_t>(end),
+                                 more           ? More::Now
+                                 : request.over ? More::No
+                                                : More::Later});
   return response;
 }
 

@@ -48,7 +48,8 @@ HostListeners Requests::listeners() {
   listeners.reading = [this](const Telemetry::Reading& reading, Time at) {
     books_.note(reading, at, parts_.desk.driver, parts_.devices);
     if (parts_.desk.events.has_listeners()) {
-      parts_.desk.events.tell_listeners("devices", devices_json(parts_.desk, parts_.devices));
+      parts_.desk.events.tell_listeners("devices",
+                                        to_json(devices_reply(parts_.desk, parts_.devices)));
     }
   };
   listeners.used_before = [this](JobId job, std::uint16_t attempt) {

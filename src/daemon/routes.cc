@@ -81,12 +81,12 @@ RouteTable::Found RouteTable::find(const HttpRequest& request) const {
                           : wrong_method(path, method, allowed)};
 }
 
-std::string RouteTable::json() const {
-  std::vector<std::string> lines;
+IndexReply RouteTable::index() const {
+  IndexReply reply;
   for (const Route& route : routes_) {
-    lines.push_back(fmt::format(R"({{"method":"{}","path":"{}"}})", route.method, route.path));
+    reply.routes.push_back({std::string(route.method), std::string(route.path)});
   }
-  return fmt::format(R"({{"version":1,"routes":[{}]}})", fmt::join(lines, ","));
+  return reply;
 }
 
 }  // namespace berth

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/http_server.h"
+#include "api/messages/status.h"
 #include "base/ids.h"
 
 namespace berth {
@@ -46,7 +47,7 @@ class RouteTable {
   Found find(const HttpRequest& request) const;
 
   /// Every route, as GET /v1 tells them.
-  std::string json() const;
+  IndexReply index() const;
 
  private:
   std::vector<Route> routes_;

@@ -1,4 +1,5 @@
 // Starting and stopping attempts.
+#include "api/messages/events.h"
 #include "daemon/shim_host.h"
 
 #include <fmt/format.h>
@@ -158,8 +159,8 @@ void ShimHost::warn(JobId job) {
 void ShimHost::device_changed(DeviceId device, DeviceHealth) {
   const DeviceSlot& slot = desk_->scheduler().devices()[device];
   parts_.log.write("device {} is {}", slot.spec.name, health_name(slot.health));
-  desk_->events.announce("device", fmt::format(R"({{"device":{},"health":"{}"}})",
-                                               quote(slot.spec.name), health_name(slot.health)));
+  desk_->events.announce(
+      "device", to_json(DeviceEvent{slot.spec.name, std::string(health_name(slot.health))}));
 }
 
 void ShimHost::reading_taken(const Telemetry::Reading& reading, Time at) {

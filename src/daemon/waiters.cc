@@ -1,10 +1,9 @@
 #include "daemon/waiters.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <utility>
 
+#include "api/messages/command.h"
 #include "daemon/replies.h"
 
 namespace berth {
@@ -44,7 +43,7 @@ void Waiters::settle(bool idle, Duration at_most) {
     if (!waiter->complete || !over || behind()) {
       return false;
     }
-    waiter->reply->respond(json(fmt::format(R"({{"version":1,"failed":{}}})", waiter->failed)));
+    waiter->reply->respond(json(to_json(WaitReply{waiter->failed})));
     waiter->reply.reset();
     return true;
   });

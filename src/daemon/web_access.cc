@@ -119,10 +119,11 @@ HttpResponse WebAccess::log_in(const HttpRequest& request) {
     return failed(listening ? code.error() : listening.error());
   }
   sessions_.add_code(*code, request.peer.uid, desk_.now());
-  return json(
-      fmt::format(R"({{"version":1,"url":"http://{}/#/login/{}","expires_s":{},"note":{}}})",
-                  browsable(listening_), *code, Sessions::kCodeLife / std::chrono::seconds(1),
-                  note_.empty() ? "null" : quote(std::exchange(note_, {}))));
+  LoginReply reply;
+  reply.url = fmt::format("http://{}/#/login/{}", browsable(listening_), *code);
+  reply.expires = static_cast<std::uint32_t>(Sessions::kCodeLife / std::chrono::seconds(1));
+  reply.note = std::exchange(note_, {});
+  return json(to_json(reply));
 }
 
 HttpResponse WebAccess::begin_session(const HttpRequest& request) {
@@ -142,8 +143,7 @@ HttpResponse WebAccess::begin_session(const HttpRequest& request) {
     return failed(saved.error());
   }
   desk_.log.write("user {} has signed in to the web page", *user);
-  return json(fmt::format(R"({{"version":1,"token":"{}","uid":{},"user":{}}})", *token, *user,
-                          quote(user_name(*user))));
+  return json(to_json(SessionReply{*token, *user, user_name(*user)}));
 }
 
 HttpResponse WebAccess::end_session(const HttpRequest& request) {
@@ -154,7 +154,7 @@ HttpResponse WebAccess::end_session(const HttpRequest& request) {
   if (const Result<void> saved = save_sessions(); !saved) {
     return failed(saved.error());
   }
-  return json(R"({"version":1})");
+  return json(to_json(SignedOutReply{}));
 }
 
 Result<void> WebAccess::save_sessions() {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/messages/log.h"
-#include "api/messages_whatif.h"
+#include "api/messages/whatif.h"
 
 namespace berth {
 namespace {
@@ -87,7 +87,6 @@ TEST(Messages, Devices) {
 }
 
 TEST(Messages, ManyJobs) {
-  EXPECT_AGAIN(parse_ids_reply, R"({"version":1,"count":102,"runs":[[1,100,1],[9,1,0],[7,1,-1]]})");
   EXPECT_AGAIN(
       parse_facets_reply,
       R"({"version":1,"projects":[{"name":"p","jobs":2}],"users":[{"uid":5,"name":"ann","jobs":2}],)"
@@ -181,8 +180,6 @@ TEST(Messages, WhatIsWrongIsNamed) {
   EXPECT_EQ(problem(parse_status_reply, R"({"pid":1,"load":[]})"), "load must be an object");
   EXPECT_EQ(problem(parse_totals_reply, R"({"gpu_seconds":"1","ended":{}})"),
             "gpu_seconds must be a number");
-  EXPECT_EQ(problem(parse_ids_reply, R"({"count":1,"runs":[[1,2]]})"),
-            "runs must be lists of a number, how many there are, and the step");
   EXPECT_EQ(problem(parse_login_reply, R"({"url":"u","note":5})"), "note must be a text");
   EXPECT_EQ(problem(parse_jobs_reply, R"({"jobs":[{"id":1,"gpus_needed":"x"}]})"),
             "jobs: gpus_needed must be a whole number from 0 to 1000000");

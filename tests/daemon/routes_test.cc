@@ -60,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(RouteTable, TellsItsRoutes) {
   const auto nothing = [](RoutedRequest) {};
   const RouteTable routes({{"GET", "/v1", nothing}, {"POST", "/v1/jobs/{id}", nothing}});
-  EXPECT_EQ(routes.json(), R"({"version":1,"routes":[{"method":"GET","path":"/v1"},)"
-                           R"({"method":"POST","path":"/v1/jobs/{id}"}]})");
+  EXPECT_EQ(to_json(routes.index()), R"({"version":1,"routes":[{"method":"GET","path":"/v1"},)"
+                                     R"({"method":"POST","path":"/v1/jobs/{id}"}]})");
 }
 
 }  // namespace

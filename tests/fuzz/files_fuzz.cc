@@ -12,10 +12,9 @@
 #include <fstream>
 #include <string_view>
 
-#include "api/messages_whatif.h"
+#include "api/messages/whatif.h"
 #include "base/check.h"
 #include "batch/journal.h"
-#include "spec/task.h"
 #include "daemon/sessions.h"
 #include "daemon/usage_log.h"
 #include "drive/journal_player.h"
@@ -30,6 +29,7 @@
 #include "spec/peasy.h"
 #include "spec/sweep.h"
 #include "spec/sweep_file.h"
+#include "spec/task.h"
 #include "store/change_coding.h"
 #include "store/fields.h"
 #include "store/journal.h"

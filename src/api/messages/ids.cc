@@ -1,37 +1,39 @@
 #include "api/messages/ids.h"
 
-#include "api/messages/fields.h"
+#include <fmt/format.h>
+
+#include <iterator>
 
 namespace berth {
 
-template <class Io>
-void fields(Io& io, In<Io, IdsReply>& reply) {
-  io.version();
-  io.required("count", reply.count);
-  if constexpr (Io::kReads) {
-    std::vector<std::vector<std::int64_t>> runs;
-    io.required("runs", runs);
-    for (const std::vector<std::int64_t>& run : runs) {
-      if (run.size() != 3 || run[0] < 0 || run[1] < 0) {
-        return io.wrong("runs must be lists of a number, how many there are, and the step");
-      }
-      reply.runs.push_back(
-          {static_cast<std::uint64_t>(run[0]), static_cast<std::uint64_t>(run[1]), run[2]});
-    }
-  } else {
-    io.field("runs", reply.runs);
+void IdsReplyWriter::add(JobId id) {
+  ++count_;
+  // Numbers wrap around as they should: what differs by one does so in either direction.
+  const auto step = static_cast<std::int64_t>(
+      id.value - (first_ + (length_ - 1) * static_cast<std::uint64_t>(step_)));
+  if (length_ > 0 && (step == 1 || step == -1) && (length_ == 1 || step == step_)) {
+    step_ = step;
+    ++length_;
+    return;
+  }
+  close_run();
+  first_ = id.value;
+  length_ = 1;
+  step_ = 0;
+}
+
+void IdsReplyWriter::close_run() {
+  if (length_ > 0) {
+    fmt::format_to(std::back_inserter(text_), "{}[{},{},{}]", empty_ ? "" : ",", first_, length_,
+                   step_);
+    empty_ = false;
   }
 }
 
-void write(JsonWriter& out, const IdsReply::Run& run) {
-  out.array([&] {
-    out.value(run.first);
-    out.value(run.count);
-    out.value(run.step);
-  });
+std::string IdsReplyWriter::take() {
+  close_run();
+  fmt::format_to(std::back_inserter(text_), R"(],"count":{}}})", count_);
+  return std::move(text_);
 }
-
-std::string to_json(const IdsReply& reply) { return written(reply); }
-Result<IdsReply> parse_ids_reply(std::string_view json) { return read_message<IdsReply>(json); }
 
 }  // namespace berth

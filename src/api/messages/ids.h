@@ -1,26 +1,30 @@
-// GET /v1/jobs/ids: the numbers of very many jobs, in any order.
+// GET /v1/jobs/ids: the numbers of very many jobs, in any order. Numbers that count up or down by
+// one are a run: [first, count, step]. The answer is written number by number, since a million at
+// once would hold everybody else up.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/result.h"
+#include "base/ids.h"
 
 namespace berth {
 
-struct IdsReply {
-  /// Numbers that count up or down by one; in JSON a list of three.
-  struct Run {
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
-    std::int64_t step = 0;  // 1, -1, or 0 where there is one alone
-  };
-  std::uint64_t count = 0;  // of the jobs
-  std::vector<Run> runs;
+class IdsReplyWriter {
+ public:
+  void add(JobId id);
+  /// {"version":1,"runs":[[1,100,1],[7,1,0]],"count":101}; nothing can be added after it.
+  std::string take();
+
+ private:
+  void close_run();
+
+  std::string text_ = R"({"version":1,"runs":[)";
+  bool empty_ = true;        // no run is closed yet
+  std::uint64_t count_ = 0;  // in all
+  std::uint64_t first_ = 0;  // of the open run
+  std::uint64_t length_ = 0;
+  std::int64_t step_ = 0;
 };
-std::string to_json(const IdsReply& reply);
-Result<IdsReply> parse_ids_reply(std::string_view json);
 
 }  // namespace berth

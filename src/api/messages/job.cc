@@ -98,19 +98,7 @@ std::string to_json(const JobReport& report) {
 
 Result<JobReport> parse_job_report(std::string_view json) { return read_message<JobReport>(json); }
 
-std::string to_json(const JobsReply& reply) { return to_json(reply.jobs, reply.next); }
-
-std::string to_json(const std::vector<JobReport>& jobs, std::optional<JobId> next) {
-  JsonWriter json;
-  json.object([&] {
-    FieldsOut io(json);
-    io.version();
-    io.field("jobs", jobs);
-    io.or_nothing("next", next);
-  });
-  return json.take();
-}
-
+std::string to_json(const JobsReply& reply) { return written(reply); }
 Result<JobsReply> parse_jobs_reply(std::string_view json) { return read_message<JobsReply>(json); }
 
 }  // namespace berth

@@ -71,7 +71,5 @@ struct JobsReply {
 };
 std::string to_json(const JobsReply& reply);
 Result<JobsReply> parse_jobs_reply(std::string_view json);
-/// The same, of jobs that are elsewhere.
-std::string to_json(const std::vector<JobReport>& jobs, std::optional<JobId> next);
 
 }  // namespace berth

@@ -10,7 +10,7 @@
 #include <memory>
 #include <tuple>
 
-#include "api/messages_whatif.h"
+#include "api/messages/whatif.h"
 #include "cli/commands.h"
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"

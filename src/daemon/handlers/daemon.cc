@@ -1,6 +1,5 @@
 #include "daemon/handlers/daemon.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,38 +9,44 @@
 namespace berth {
 namespace {
 
-/// What the page shows of the daemon and of who asks; fields of the status.
-std::string status_for(const Peer& viewer, Time opened) {
+std::string host_name() {
   char host[256] = "";
   (void)::gethostname(host, sizeof host - 1);
-  return fmt::format(R"("uid":{},"user":{},"version_text":"{}","started":{:.3f},"hostname":{})",
-                     viewer.uid, quote(user_name(viewer.uid)), BERTH_VERSION, seconds(opened),
-                     quote(host));
+  return host;
 }
 
 }  // namespace
 
 void announce_daemon(Desk& desk) {
-  desk.events.announce("daemon", fmt::format(R"({{"paused":{},"policy":{},"placement":"{}"}})",
-                                             desk.scheduler().paused(), quote(desk.driver.policy()),
-                                             placement_name(desk.scheduler().placement())));
+  DaemonEvent event;
+  event.paused = desk.scheduler().paused();
+  event.policy = desk.driver.policy();
+  event.placement = placement_name(desk.scheduler().placement());
+  desk.events.announce("daemon", to_json(event));
 }
 
 HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Peer& viewer) {
-  std::string counts;
+  const std::vector<DeviceState>& devices = desk.driver.devices().states();
+  StatusReply status;
+  status.pid = ::getpid();
+  status.policy = desk.driver.policy();
+  status.placement = placement_name(desk.scheduler().placement());
+  status.owners = desk.owners.whom() == ChargedTo::User ? "user" : "project";
+  status.paused = desk.scheduler().paused();
+  status.gpus = static_cast<std::uint64_t>(std::count_if(
+      devices.begin(), devices.end(), [](const DeviceState& state) { return !state.removed; }));
+  status.listen = facts.listening;
+  status.home = facts.home;
+  status.uid = viewer.uid;
+  status.user = user_name(viewer.uid);
+  status.version_text = BERTH_VERSION;
+  status.started = seconds(facts.opened);
+  status.hostname = host_name();
   for (std::size_t i = 0; i < kPhases; ++i) {
-    counts += fmt::format(R"({}"{}":{})", counts.empty() ? "" : ",",
-                          phase_name(static_cast<JobPhase>(i)), desk.store.counts()[i]);
+    status.jobs.emplace(phase_name(static_cast<JobPhase>(i)), desk.store.counts()[i]);
   }
-  const auto devices =
-      std::count_if(desk.driver.devices().states().begin(), desk.driver.devices().states().end(),
-                    [](const DeviceState& state) { return !state.removed; });
-  return json(fmt::format(
-      R"({{"version":1,"pid":{},"policy":{},"placement":"{}","owners":"{}","paused":{},"gpus":{},"listen":{},"home":{},{},"jobs":{{{}}},"load":{}}})",
-      ::getpid(), quote(desk.driver.policy()), placement_name(desk.scheduler().placement()),
-      desk.owners.whom() == ChargedTo::User ? "user" : "project", desk.scheduler().paused(),
-      devices, quote(facts.listening), quote(facts.home), status_for(viewer, facts.opened), counts,
-      load_json(desk, facts, viewer)));
+  status.load = load_report(desk, facts, viewer);
+  return json(to_json(status));
 }
 
 HttpResponse set_paused(Desk& desk, const DaemonFacts& facts, const RoutedRequest& asked) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/budgets.h"
+#include "api/messages/status.h"
 #include "daemon/desk.h"
 #include "daemon/routes.h"
 #include "daemon/shim_host.h"
@@ -23,9 +24,9 @@ struct DaemonFacts {
 
 /// Memory of this process; 0 where nobody can tell.
 std::uint64_t resident_bytes();
-/// How long turns take, the daemon's memory, and who has how much of it, as JSON: the owner and
-/// root are told of everybody, others of themselves.
-std::string load_json(const Desk& desk, const DaemonFacts& facts, const Peer& viewer);
+/// How long turns take, the daemon's memory, and who has how much of it: the owner and root are
+/// told of everybody, others of themselves.
+LoadReport load_report(const Desk& desk, const DaemonFacts& facts, const Peer& viewer);
 
 /// Event `daemon`: how it decides has changed.
 void announce_daemon(Desk& desk);

@@ -62,68 +62,58 @@ HttpResponse changed_devices(Desk& desk, DaemonDevices& devices, const HttpReque
     }
   }
   desk.check(devices.save(desk.store, desk.driver));
-  return json(devices_json(desk, devices));
+  return json(to_json(devices_reply(desk, devices)));
+}
+
+DeviceReport report(const DeviceSpec& spec, const DeviceSlot& slot, const DeviceState& state) {
+  DeviceReport report;
+  report.name = spec.name;
+  report.uuid = spec.uuid;
+  report.model = spec.model;
+  report.health = health_name(slot.health);
+  report.memory = spec.memory;
+  report.foreign = slot.foreign;
+  report.expected_idle = slot.spec.power.idle;
+  report.expected_busy = slot.spec.power.busy;
+  if (state.sample) {
+    const DeviceSample& sample = *state.sample;
+    report.used = sample.used;
+    report.utilization = sample.utilization;
+    report.power = sample.power;
+    report.power_limit = sample.power_limit;
+    report.energy = sample.energy;
+    report.temperature = sample.temperature;
+  }
+  for (const DeviceLease& lease : slot.leases) {
+    report.claimed += lease.memory;
+    const auto used = state.use.jobs.find(lease.job);
+    report.jobs.push_back({lease.job, lease.memory, lease.share,
+                           used == state.use.jobs.end() ? Bytes{} : used->second});
+  }
+  return report;
 }
 
 }  // namespace
 
-std::string devices_json(const Desk& desk, const DaemonDevices& devices) {
-  std::string text;
+DevicesReply devices_reply(const Desk& desk, const DaemonDevices& devices) {
+  DevicesReply reply;
   for (std::uint32_t i = 0; i < desk.driver.devices().states().size(); ++i) {
-    const DeviceInfo& info = devices.list()[i];
     const DeviceSlot& slot = desk.scheduler().devices()[DeviceId{i}];
     const DeviceState& state = desk.driver.devices().states()[i];
     if (state.removed && slot.leases.empty()) {
       continue;
     }
-    std::vector<std::string> fields = {fmt::format(R"("name":{})", quote(info.spec.name)),
-                                       fmt::format(R"("uuid":{})", quote(info.spec.uuid)),
-                                       fmt::format(R"("model":{})", quote(info.spec.model)),
-                                       fmt::format(R"("health":"{}")", health_name(slot.health)),
-                                       fmt::format(R"("memory_bytes":{})", info.spec.memory.count),
-                                       fmt::format(R"("foreign_bytes":{})", slot.foreign.count)};
-    const auto add = [&](const char* key, const auto& value) {
-      if (value) {
-        fields.push_back(fmt::format(R"("{}":{})", key, *value));
-      }
-    };
-    fields.push_back(fmt::format(R"("expected_idle_w":{},"expected_busy_w":{})",
-                                 slot.spec.power.idle, slot.spec.power.busy));
-    if (state.sample) {
-      const DeviceSample& sample = *state.sample;
-      add("used_bytes", sample.used ? std::optional(sample.used->count) : std::nullopt);
-      add("utilization_percent", sample.utilization);
-      add("power_w", sample.power);
-      add("power_limit_w", sample.power_limit);
-      add("energy_j", sample.energy);
-      add("temperature_c", sample.temperature);
-    }
-    std::vector<std::string> jobs;
-    Bytes claimed;
-    for (const DeviceLease& lease : slot.leases) {
-      claimed += lease.memory;
-      const auto used = state.use.jobs.find(lease.job);
-      jobs.push_back(fmt::format(R"({{"id":{},"claim_bytes":{},"share":{},"used_bytes":{}}})",
-                                 lease.job.value, lease.memory.count, lease.share,
-                                 used == state.use.jobs.end() ? 0 : used->second.count));
-    }
-    fields.push_back(fmt::format(R"("claimed_bytes":{})", claimed.count));
+    reply.devices.push_back(report(devices.list()[i].spec, slot, state));
     if (const DeviceLocks::Obstacle* obstacle = devices.obstacle(DeviceId{i})) {
-      fields.push_back(fmt::format(R"("obstacle":{})", quote(describe(*obstacle, info.spec.name))));
+      reply.devices.back().obstacle = describe(*obstacle, reply.devices.back().name);
     }
-    fields.push_back(fmt::format(R"("jobs":[{}])", fmt::join(jobs, ",")));
-    text += fmt::format("{}{{{}}}", text.empty() ? "" : ",", fmt::join(fields, ","));
   }
-  std::vector<std::string> sources;
-  for (const std::string& gpus : devices.sources()) {
-    sources.push_back(quote(gpus));
-  }
-  return fmt::format(R"({{"version":1,"devices":[{}],"sources":[{}]}})", text,
-                     fmt::join(sources, ","));
+  reply.sources = devices.sources();
+  return reply;
 }
 
 void list_devices(Desk& desk, const DaemonDevices& devices, RoutedRequest asked) {
-  desk.answer(std::move(asked.reply), json(devices_json(desk, devices)));
+  desk.answer(std::move(asked.reply), json(to_json(devices_reply(desk, devices))));
 }
 
 void change_devices(Desk& desk, DaemonDevices& devices, RoutedRequest asked) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "api/messages/devices.h"
 #include "daemon/daemon_devices.h"
 #include "daemon/desk.h"
 #include "daemon/device_history.h"
@@ -11,7 +12,7 @@
 namespace berth {
 
 /// Every device with its readings and jobs, as GET /v1/devices and the event `devices` have it.
-std::string devices_json(const Desk& desk, const DaemonDevices& devices);
+DevicesReply devices_reply(const Desk& desk, const DaemonDevices& devices);
 
 /// GET /v1/devices
 void list_devices(Desk& desk, const DaemonDevices& devices, RoutedRequest asked);

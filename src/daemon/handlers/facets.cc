@@ -1,7 +1,5 @@
 #include "daemon/handlers/facets.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -13,13 +11,6 @@ namespace {
 
 constexpr std::size_t kMostOfEach = 500;
 constexpr std::size_t kLabelsAtOnce = 1000;
-
-struct SweepFacet {
-  std::uint64_t jobs = 0;
-  JobId first;
-  JobId last;
-  PhaseCounts states{};
-};
 
 /// The greatest of these by `rank`, those first, no more than anybody can choose from.
 template <class Map, class Rank>
@@ -38,23 +29,20 @@ std::vector<typename Map::const_iterator> greatest(const Map& all, Rank rank) {
   return chosen;
 }
 
-std::string states_json(const PhaseCounts& states) {
-  std::vector<std::string> fields;
-  for (std::size_t i = 0; i < kPhases; ++i) {
-    if (states[i] > 0) {
-      fields.push_back(fmt::format(R"("{}":{})", phase_name(static_cast<JobPhase>(i)), states[i]));
-    }
-  }
-  return fmt::format("{{{}}}", fmt::join(fields, ","));
-}
-
 }  // namespace
+
+void count_in_sweep(FacetsReply::Sweep& sweep, JobId job, JobPhase phase) {
+  sweep.first = sweep.jobs++ == 0 ? job : sweep.first;
+  sweep.last = job;
+  ++sweep.states[std::string(phase_name(phase))];
+}
 
 struct FacetsHandler::Facets {
   std::map<std::int64_t, std::uint64_t> projects;
   std::map<uid_t, std::uint64_t> users;
   std::map<std::int64_t, std::uint64_t> labels;
-  std::map<std::pair<std::int64_t, std::int64_t>, SweepFacet> sweeps;  // by name and project
+  std::map<std::pair<std::int64_t, std::int64_t>, FacetsReply::Sweep>
+      sweeps;  // by name and project
   LabelCursor label;
   Time begun{};
 
@@ -64,11 +52,7 @@ struct FacetsHandler::Facets {
       ++projects[job.project];
     }
     if (job.sweep != 0) {
-      SweepFacet& sweep = sweeps[{job.sweep, job.project}];
-      sweep.first = sweep.jobs == 0 ? job.id : sweep.first;
-      sweep.last = job.id;
-      ++sweep.jobs;
-      ++sweep.states[static_cast<std::size_t>(job.phase)];
+      count_in_sweep(sweeps[{job.sweep, job.project}], job.id, job.phase);
     }
   }
 };
@@ -113,7 +97,7 @@ void FacetsHandler::count_labels(const std::shared_ptr<Facets>& facets) {
     if (more && *more) {
       return true;
     }
-    finish(*facets, more ? Result<std::string>(facets_json(*facets)) : Failure(more.error()));
+    finish(*facets, more ? Result<std::string>(to_json(reply(*facets))) : Failure(more.error()));
     return false;
   });
 }
@@ -128,45 +112,36 @@ void FacetsHandler::finish(const Facets& facets, const Result<std::string>& text
 }
 
 /// A text that was forgotten meanwhile is left out.
-std::string FacetsHandler::facets_json(const Facets& facets) const {
+FacetsReply FacetsHandler::reply(const Facets& facets) const {
   const auto shared = [&](std::int64_t text) {
     return text == 0 ? Result<std::string>("") : desk_.store.shared_text(text);
   };
   const auto by_count = [](std::uint64_t count) { return count; };
-  std::vector<std::string> projects;
+  FacetsReply reply;
   for (const auto& each : greatest(facets.projects, by_count)) {
     if (const Result<std::string> name = shared(each->first)) {
-      projects.push_back(fmt::format(R"({{"name":{},"jobs":{}}})", quote(*name), each->second));
+      reply.projects.push_back({*name, each->second});
     }
   }
-  std::vector<std::string> users;
   for (const auto& each : greatest(facets.users, by_count)) {
-    users.push_back(fmt::format(R"({{"uid":{},"name":{},"jobs":{}}})", each->first,
-                                quote(user_name(each->first)), each->second));
+    reply.users.push_back({each->first, user_name(each->first), each->second});
   }
-  std::vector<std::string> labels;
   for (const auto& each : greatest(facets.labels, by_count)) {
     if (const auto label = desk_.store.label_text(each->first)) {
-      labels.push_back(fmt::format(R"({{"key":{},"value":{},"jobs":{}}})", quote(label->first),
-                                   quote(label->second), each->second));
+      reply.labels.push_back({label->first, label->second, each->second});
     }
   }
-  std::vector<std::string> sweeps;
   for (const auto& each :
-       greatest(facets.sweeps, [](const SweepFacet& sweep) { return sweep.last; })) {
+       greatest(facets.sweeps, [](const FacetsReply::Sweep& sweep) { return sweep.last; })) {
     const Result<std::string> name = shared(each->first.first);
     const Result<std::string> project = shared(each->first.second);
     if (name && project) {
-      const SweepFacet& sweep = each->second;
-      sweeps.push_back(
-          fmt::format(R"({{"name":{},"project":{},"jobs":{},"first":{},"last":{},"states":{}}})",
-                      quote(*name), quote(*project), sweep.jobs, sweep.first.value,
-                      sweep.last.value, states_json(sweep.states)));
+      FacetsReply::Sweep& sweep = reply.sweeps.emplace_back(each->second);
+      sweep.name = *name;
+      sweep.project = *project;
     }
   }
-  return fmt::format(R"({{"version":1,"projects":[{}],"users":[{}],"labels":[{}],"sweeps":[{}]}})",
-                     fmt::join(projects, ","), fmt::join(users, ","), fmt::join(labels, ","),
-                     fmt::join(sweeps, ","));
+  return reply;
 }
 
 }  // namespace berth

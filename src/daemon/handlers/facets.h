@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "api/messages/facets.h"
 #include "daemon/desk.h"
 #include "daemon/kept_answer.h"
 #include "daemon/routes.h"
@@ -22,12 +23,15 @@ class FacetsHandler {
   bool abandoned();
   void count_labels(const std::shared_ptr<Facets>& facets);
   void finish(const Facets& facets, const Result<std::string>& text);
-  std::string facets_json(const Facets& facets) const;
+  FacetsReply reply(const Facets& facets) const;
 
   Desk& desk_;
   KeptAnswer kept_;
   std::vector<Turns::Reply> waiting_;
 };
+
+/// One more job of a sweep, in the order of their numbers.
+void count_in_sweep(FacetsReply::Sweep& sweep, JobId job, JobPhase phase);
 
 /// The same for a user who does not see the jobs of others: what this user's own jobs can be chosen
 /// by. Read job by job: one user has few beside all.

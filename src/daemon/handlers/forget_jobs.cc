@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "base/units.h"
 #include "daemon/handlers/jobs.h"
 #include "daemon/selector.h"
@@ -42,11 +40,10 @@ bool continue_forgetting(Desk& desk, const LogFolder& logs, UsageBook& usage,
     return true;
   }
   if (forgetting.forgotten > 0) {
-    desk.events.announce("forgotten", fmt::format(R"({{"count":{}}})", forgetting.forgotten));
+    desk.events.announce("forgotten", to_json(ForgottenEvent{forgetting.forgotten}));
   }
   desk.answer(std::move(forgetting.reply),
-              json(fmt::format(R"({{"version":1,"forgotten":{},"more":{}}})", forgetting.forgotten,
-                               forgotten->next.has_value())));
+              json(to_json(ForgetReply{forgetting.forgotten, forgotten->next.has_value()})));
   return false;
 }
 

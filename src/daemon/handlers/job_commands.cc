@@ -143,13 +143,11 @@ void JobCommands::finish_batch(Batch& batch) {
   if (batch.single && batch.refused > 0) {
     return desk_.answer(std::move(batch.reply), failed(batch.reasons[0]));
   }
-  std::vector<std::string> reasons;
+  CommandReply reply{batch.done, batch.refused, {}};
   for (const Error& error : batch.reasons) {
-    reasons.push_back(quote(error.message));
+    reply.reasons.push_back(error.message);
   }
-  desk_.answer(std::move(batch.reply),
-               json(fmt::format(R"({{"version":1,"done":{},"refused":{},"reasons":[{}]}})",
-                                batch.done, batch.refused, fmt::join(reasons, ","))));
+  desk_.answer(std::move(batch.reply), json(to_json(reply)));
 }
 
 Result<void> JobCommands::act(const Batch& batch, const JobRecord& job) {

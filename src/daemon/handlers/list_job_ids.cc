@@ -6,7 +6,6 @@
 #include <queue>
 
 #include "daemon/handlers/jobs.h"
-#include "daemon/scans/id_runs.h"
 #include "daemon/scans/job_scan.h"
 #include "daemon/search.h"
 #include "daemon/selector.h"
@@ -44,7 +43,7 @@ struct IdList {
   SearchText search;
   uid_t viewer = 0;
   std::map<std::int64_t, bool> found_in;  // whether a project or sweep has the text
-  IdRuns runs;
+  IdsReplyWriter runs;
   std::vector<std::vector<Entry>> blocks;
   Turns::Reply reply;
 
@@ -168,10 +167,7 @@ void merge_ids(Desk& desk, const std::shared_ptr<IdList>& list) {
     if (!heads.empty()) {
       return true;
     }
-    std::string text = fmt::format(R"({{"version":1,"count":{},"runs":)", list->runs.count());
-    text += list->runs.take();
-    text += '}';
-    desk.answer(std::move(list->reply), json(std::move(text)));
+    desk.answer(std::move(list->reply), json(list->runs.take()));
     return false;
   });
 }

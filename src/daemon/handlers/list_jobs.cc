@@ -36,7 +36,7 @@ struct JobList {
   JobWalk walk;
   std::size_t left = 0;
   std::size_t length = 0;
-  std::vector<JobReport> reports;
+  JobsReply page;
   uid_t viewer = kNobody;
   Turns::Reply reply;
 };
@@ -59,19 +59,20 @@ bool continue_list(Desk& desk, JobReports& reports, JobList& list) {
       break;
     }
     list.length += length_of(record.description);
-    list.reports.push_back(desk.privacy.shown(reports.report(record), list.viewer));
+    list.page.jobs.push_back(desk.privacy.shown(reports.report(record), list.viewer));
     --list.left;
     if (record.phase == JobPhase::Queued) {
-      list.reports.back().expected_start = reports.expected_start(record.id);
+      list.page.jobs.back().expected_start = reports.expected_start(record.id);
     }
   }
   full = full || (!list.walk.over() && (list.left == 0 || list.length >= kPageBytes));
   if (!full && !list.walk.over()) {
     return true;
   }
-  desk.answer(
-      std::move(list.reply),
-      json(to_json(list.reports, full ? std::optional(list.reports.back().id) : std::nullopt)));
+  if (full) {
+    list.page.next = list.page.jobs.back().id;
+  }
+  desk.answer(std::move(list.reply), json(to_json(list.page)));
   return false;
 }
 

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,30 +11,32 @@ namespace berth {
 namespace {
 
 /// What somebody has, and the most of it.
-std::string goods_json(const Budgets& budgets, uid_t who) {
-  constexpr std::pair<std::string_view, Good> kFields[] = {
-      {"connections", Good::Connections},
-      {"streams", Good::Streams},
-      {"request_bytes", Good::RequestBytes},
-      {"answer_bytes", Good::AnswerBytes},
+GoodsReport goods_of(const Budgets& budgets, uid_t who) {
+  GoodsReport goods;
+  const auto report = [&](Good good, std::uint64_t& used, std::uint64_t& most) {
+    used = budgets.used(who, good);
+    most = budgets.limit(who, good);
   };
-  std::vector<std::string> fields;
-  for (const auto& [name, good] : kFields) {
-    fields.push_back(fmt::format(R"("{0}":{1},"most_{0}":{2})", name, budgets.used(who, good),
-                                 budgets.limit(who, good)));
-  }
-  return fmt::format("{}", fmt::join(fields, ","));
+  report(Good::Connections, goods.connections, goods.most_connections);
+  report(Good::Streams, goods.streams, goods.most_streams);
+  report(Good::RequestBytes, goods.request_bytes, goods.most_request_bytes);
+  report(Good::AnswerBytes, goods.answer_bytes, goods.most_answer_bytes);
+  return goods;
 }
 
-std::string user_json(const Budgets& budgets, const FairUse& fair_use, uid_t who) {
-  std::string jobs;
+UserLoad load_of(const Budgets& budgets, const FairUse& fair_use, uid_t who) {
+  UserLoad load;
+  load.uid = who;
+  load.user = user_name(who);
+  load.goods = goods_of(budgets, who);
   if (fair_use.bounds(who)) {
     const FairUse::Use use = fair_use.used(who);
-    jobs = fmt::format(R"(,"jobs":{},"most_jobs":{},"job_bytes":{},"most_job_bytes":{})", use.jobs,
-                       fair_use.limits().jobs, use.bytes, fair_use.limits().bytes.count);
+    load.jobs = use.jobs;
+    load.most_jobs = fair_use.limits().jobs;
+    load.job_bytes = use.bytes;
+    load.most_job_bytes = fair_use.limits().bytes.count;
   }
-  return fmt::format(R"({{"uid":{},"user":{},{}{}}})", who, quote(user_name(who)),
-                     goods_json(budgets, who), jobs);
+  return load;
 }
 
 }  // namespace
@@ -52,29 +53,28 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-std::string load_json(const Desk& desk, const DaemonFacts& facts, const Peer& peer) {
+LoadReport load_report(const Desk& desk, const DaemonFacts& facts, const Peer& viewer) {
   const Budgets& budgets = facts.budgets;
-  const uid_t viewer = peer.uid;
-  std::set<uid_t> users = {viewer};
-  std::string strangers;
-  if (budgets.privileged(viewer)) {
+  LoadReport report;
+  std::set<uid_t> users = {viewer.uid};
+  if (budgets.privileged(viewer.uid)) {
     for (const std::vector<uid_t>& known : {budgets.users(), desk.fair_use.users()}) {
       users.insert(known.begin(), known.end());
     }
     users.erase(Budgets::kStrangers);
-    strangers = fmt::format(R"(,"strangers":{{{}}})", goods_json(budgets, Budgets::kStrangers));
+    report.strangers = goods_of(budgets, Budgets::kStrangers);
   }
-  std::vector<std::string> lines;
   for (const uid_t user : users) {
-    lines.push_back(user_json(budgets, desk.fair_use, user));
+    report.users.push_back(load_of(budgets, desk.fair_use, user));
   }
   const Watchdog::Turn& longest = facts.watchdog.longest();
-  return fmt::format(
-      R"({{"longest_turn_s":{:.6f},"longest_turn":{},"longest_turn_ended":{:.3f},)"
-      R"("longest_turn_lately_s":{:.6f},"slow_turns":{},"memory_bytes":{},"users":[{}]{}}})",
-      to_seconds(longest.length), quote(Watchdog::describe(longest)), seconds(longest.ended),
-      to_seconds(facts.watchdog.longest_lately()), facts.watchdog.slow_turns(), resident_bytes(),
-      fmt::join(lines, ","), strangers);
+  report.longest_turn = to_seconds(longest.length);
+  report.longest_turn_did = Watchdog::describe(longest);
+  report.longest_turn_ended = seconds(longest.ended);
+  report.longest_turn_lately = to_seconds(facts.watchdog.longest_lately());
+  report.slow_turns = facts.watchdog.slow_turns();
+  report.memory_bytes = resident_bytes();
+  return report;
 }
 
 }  // namespace berth

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <map>
 
 #include "daemon/handlers/facets.h"
@@ -12,18 +10,11 @@ namespace {
 constexpr std::size_t kOwnJobsAtOnce = 50;
 constexpr std::size_t kMostOfOwn = 500;
 
-struct OwnSweep {
-  std::uint64_t jobs = 0;
-  JobId first;
-  JobId last;
-  std::map<std::string_view, std::uint64_t> states;
-};
-
 struct OwnFacets {
   JobQuery query;
   std::map<std::string, std::uint64_t> projects;
   std::map<std::pair<std::string, std::string>, std::uint64_t> labels;
-  std::map<std::pair<std::string, std::string>, OwnSweep> sweeps;  // by name and project
+  std::map<std::pair<std::string, std::string>, FacetsReply::Sweep> sweeps;  // by name and project
   std::map<uid_t, std::uint64_t> users;
   std::unique_ptr<Responder> reply;
 
@@ -43,40 +34,27 @@ struct OwnFacets {
     }
     const auto key = std::pair(description.sweep, description.project);
     if (!description.sweep.empty() && (sweeps.size() < kMostOfOwn || sweeps.contains(key))) {
-      OwnSweep& sweep = sweeps[key];
-      sweep.first = sweep.jobs++ == 0 ? job.id : sweep.first;
-      sweep.last = job.id;
-      ++sweep.states[phase_name(job.phase)];
+      count_in_sweep(sweeps[key], job.id, job.phase);
     }
   }
 
-  std::string json() const {
-    std::vector<std::string> lists[4];
+  FacetsReply counted() const {
+    FacetsReply reply;
     for (const auto& [name, jobs] : projects) {
-      lists[0].push_back(fmt::format(R"({{"name":{},"jobs":{}}})", quote(name), jobs));
+      reply.projects.push_back({name, jobs});
     }
     for (const auto& [user, jobs] : users) {
-      lists[1].push_back(
-          fmt::format(R"({{"uid":{},"name":{},"jobs":{}}})", user, quote(user_name(user)), jobs));
+      reply.users.push_back({user, user_name(user), jobs});
     }
     for (const auto& [label, jobs] : labels) {
-      lists[2].push_back(fmt::format(R"({{"key":{},"value":{},"jobs":{}}})", quote(label.first),
-                                     quote(label.second), jobs));
+      reply.labels.push_back({label.first, label.second, jobs});
     }
     for (const auto& [key, sweep] : sweeps) {
-      std::vector<std::string> states;
-      for (const auto& [state, jobs] : sweep.states) {
-        states.push_back(fmt::format(R"("{}":{})", state, jobs));
-      }
-      lists[3].push_back(fmt::format(
-          R"({{"name":{},"project":{},"jobs":{},"first":{},"last":{},"states":{{{}}}}})",
-          quote(key.first), quote(key.second), sweep.jobs, sweep.first.value, sweep.last.value,
-          fmt::join(states, ",")));
+      reply.sweeps.push_back(sweep);
+      reply.sweeps.back().name = key.first;
+      reply.sweeps.back().project = key.second;
     }
-    return fmt::format(
-        R"({{"version":1,"projects":[{}],"users":[{}],"labels":[{}],"sweeps":[{}]}})",
-        fmt::join(lists[0], ","), fmt::join(lists[1], ","), fmt::join(lists[2], ","),
-        fmt::join(lists[3], ","));
+    return reply;
   }
 };
 
@@ -102,7 +80,7 @@ void list_own_facets(Desk& desk, RoutedRequest asked) {
       }
       facets->query.after = page->next;
       if (!page->next) {
-        desk.answer(std::move(facets->reply), json(facets->json()));
+        desk.answer(std::move(facets->reply), json(to_json(facets->counted())));
       }
       return page->next.has_value();
     });

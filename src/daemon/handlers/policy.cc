@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "daemon/handlers/daemon.h"
@@ -33,14 +31,15 @@ HttpResponse set_policy(Desk& desk, const DaemonFacts& facts, const RoutedReques
 
 HttpResponse list_policies() {
   const std::vector<std::string_view> live = live_policy_names();
-  std::vector<std::string> policies;
+  PoliciesReply reply;
   for (const std::string_view name : policy_names()) {
-    policies.push_back(fmt::format(R"({{"name":"{}","about":{},"live":{}}})", name,
-                                   quote(policy_about(name)),
-                                   std::find(live.begin(), live.end(), name) != live.end()));
+    reply.policies.push_back({std::string(name), std::string(policy_about(name)),
+                              std::find(live.begin(), live.end(), name) != live.end()});
   }
-  return json(fmt::format(R"({{"version":1,"policies":[{}],"placements":["{}"]}})",
-                          fmt::join(policies, ","), fmt::join(placement_names(), R"(",")")));
+  for (const std::string_view name : placement_names()) {
+    reply.placements.emplace_back(name);
+  }
+  return json(to_json(reply));
 }
 
 }  // namespace berth

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -14,66 +12,73 @@ namespace {
 constexpr std::size_t kSpansAtOnce = 20;  // each becomes text
 constexpr std::int64_t kMostSpans = 20'000;
 
-std::string device_list(const std::vector<std::string>& names) {
-  std::vector<std::string> quoted;
-  for (const std::string& name : names) {
-    quoted.push_back(quote(name));
-  }
-  return fmt::format("[{}]", fmt::join(quoted, ","));
-}
-
 struct TimeSpans {
   Time from{};
   Time to{};
   std::size_t limit = 0;
-  bool truncated = false;
   std::deque<JobId> expected;  // that are still to be looked at
   AttemptCursor cursor;
-  std::map<std::int64_t, std::string> texts;  // of projects and sweeps, as JSON
-  std::vector<std::string> spans;
+  std::map<std::int64_t, std::string> texts;  // of projects and sweeps
   Privacy privacy;
   uid_t viewer = 0;
+  TimelineReply timeline;
   Turns::Reply reply;
 
-  struct Span {
-    JobId job;
-    int attempt = 0;
-    std::string name;
-    std::string project;  // as JSON
-    std::string sweep;    // likewise
-    uid_t user = 0;
-    std::vector<std::string> devices;
-    Time from{};
-    Time to = kNever;  // kNever: nobody can tell
-    std::string_view state;
-  };
-
-  void add(const Span& span) {
-    if (span.from > to || span.to < from) {
+  /// Until kNever: nobody can tell.
+  void add(TimelineReply::Span span, Time begins, Time ends) {
+    if (begins > to || ends < from) {
       return;
     }
-    if (spans.size() == limit) {
-      truncated = true;
+    if (timeline.spans.size() == limit) {
+      timeline.truncated = true;
       return;
     }
-    const bool sees = privacy.sees(viewer, span.user);
-    const auto text = [&](const std::string& json) { return sees ? json : R"("")"; };
-    spans.push_back(fmt::format(
-        R"({{"job":{},"attempt":{},"name":{},"project":{},"sweep":{},"user":{},"gpus":{},"from":{:.3f},"to":{},"state":"{}"}})",
-        span.job.value, span.attempt, text(quote(span.name)), text(span.project), text(span.sweep),
-        span.user, device_list(span.devices), seconds(span.from),
-        span.to == kNever ? "null" : fmt::format("{:.3f}", seconds(span.to)), span.state));
+    if (!privacy.sees(viewer, span.user)) {
+      span.name.clear();
+      span.project.clear();
+      span.sweep.clear();
+    }
+    span.from = seconds(begins);
+    span.to = ends == kNever ? std::nullopt : std::optional(seconds(ends));
+    timeline.spans.push_back(std::move(span));
   }
 };
 
-const std::string& shared_json(Desk& desk, TimeSpans& spans, std::int64_t text) {
-  const auto [known, is_new] = spans.texts.try_emplace(text, R"("")");
+TimelineReply::Span span_of(const JobRecord& record, std::uint32_t attempt,
+                            std::vector<std::string> gpus, std::string_view state) {
+  TimelineReply::Span span;
+  span.job = record.id;
+  span.attempt = attempt;
+  span.name = record.description.name;
+  span.project = record.description.project;
+  span.sweep = record.description.sweep;
+  span.user = record.description.user;
+  span.gpus = std::move(gpus);
+  span.state = state;
+  return span;
+}
+
+const std::string& shared_text(Desk& desk, TimeSpans& spans, std::int64_t text) {
+  const auto [known, is_new] = spans.texts.try_emplace(text);
   if (is_new && text != 0) {
-    if (const Result<std::string> content = desk.store.shared_text(text)) {
-      known->second = quote(*content);
-    }
+    known->second = desk.store.shared_text(text).value_or("");
   }
   return known->second;
+}
+
+void add_ended_span(Desk& desk, TimeSpans& spans, const EndedAttempt& each) {
+  const StoredAttempt& attempt = each.attempt;
+  const Time start = attempt.started == kNever ? attempt.begun : attempt.started;
+  TimelineReply::Span span;
+  span.job = attempt.job;
+  span.attempt = attempt.attempt;
+  span.name = each.name;
+  span.project = shared_text(desk, spans, each.project);
+  span.sweep = shared_text(desk, spans, each.sweep);
+  span.user = each.user;
+  span.gpus = attempt.devices;
+  span.state = outcome_name(attempt.ending->outcome);
+  spans.add(std::move(span), start, std::max(start, attempt.ending->ended));
 }
 
 void add_present_spans(Desk& desk, const JobReports& reports, const DaemonDevices& devices,
@@ -87,12 +92,11 @@ void add_present_spans(Desk& desk, const JobReports& reports, const DaemonDevice
     }
     const auto* starting = std::get_if<Starting>(&desk.scheduler().find(id)->state);
     const Time end = reports.expected_end(id);
-    const JobDescription& job = record->description;
     // Overdue, it is expected to end at any moment.
-    spans.add({id, record->attempt, job.name, quote(job.project), quote(job.sweep), job.user,
-               devices.names(attempt->devices),
-               starting != nullptr ? starting->since : record->started,
-               end == kNever ? kNever : std::max(end, at), phase_name(record->phase)});
+    spans.add(span_of(*record, record->attempt, devices.names(attempt->devices),
+                      phase_name(record->phase)),
+              starting != nullptr ? starting->since : record->started,
+              end == kNever ? kNever : std::max(end, at));
   }
 }
 
@@ -108,11 +112,9 @@ void add_expected_span(Desk& desk, const Forecast::Runs& runs, const DaemonDevic
   if (!record || record->phase != JobPhase::Queued) {
     return;
   }
-  const JobDescription& job = record->description;
   const Time end = run->second.end;
-  spans.add({id, record->attempt + 1, job.name, quote(job.project), quote(job.sweep), job.user,
-             devices.names(run->second.devices), start,
-             end == kNever ? kNever : std::max(end, start), "expected"});
+  spans.add(span_of(*record, record->attempt + 1u, devices.names(run->second.devices), "expected"),
+            start, end == kNever ? kNever : std::max(end, start));
 }
 
 }  // namespace
@@ -150,22 +152,14 @@ void show_timeline(Desk& desk, JobReports& reports, const DaemonDevices& devices
       return true;
     }
     const Result<bool> more = desk.store.walk_attempts(
-        spans->cursor, spans->from, spans->to, kSpansAtOnce, [&](const EndedAttempt& each) {
-          const StoredAttempt& attempt = each.attempt;
-          const Time start = attempt.started == kNever ? attempt.begun : attempt.started;
-          spans->add(
-              {attempt.job, attempt.attempt, each.name, shared_json(desk, *spans, each.project),
-               shared_json(desk, *spans, each.sweep), each.user, attempt.devices, start,
-               std::max(start, attempt.ending->ended), outcome_name(attempt.ending->outcome)});
-        });
-    if (more && *more && !spans->truncated) {
+        spans->cursor, spans->from, spans->to, kSpansAtOnce,
+        [&](const EndedAttempt& each) { add_ended_span(desk, *spans, each); });
+    if (more && *more && !spans->timeline.truncated) {
       return true;
     }
+    spans->timeline.now = seconds(desk.now());
     desk.answer(std::move(spans->reply),
-                more ? json(fmt::format(
-                           R"({{"version":1,"now":{:.3f},"truncated":{},"spans":[{}]}})",
-                           seconds(desk.now()), spans->truncated, fmt::join(spans->spans, ",")))
-                     : failed(more.error()));
+                more ? json(to_json(spans->timeline)) : failed(more.error()));
     return false;
   });
 }

@@ -25,26 +25,20 @@ void show_usage(Desk& desk, const UsageBook& usage, RoutedRequest asked) {
   const auto chosen = static_cast<std::uint16_t>(*attempt == 0 ? record->attempt : *attempt);
   const std::optional<UsageLog> found = usage.find({asked.job, chosen});
   const UsageLog log = found.value_or(UsageLog({}));
-  std::vector<std::string> times;
+  UsageReply reply;
+  reply.attempt = chosen;
   for (std::size_t i = 0; i < log.points(); ++i) {
-    times.push_back(fmt::format("{:.1f}", seconds(log.time(i))));
+    reply.times.push_back(seconds(log.time(i)));
   }
-  std::vector<std::string> devices;
   for (std::size_t device = 0; device < log.devices().size(); ++device) {
-    std::vector<std::string> memory;
-    std::vector<std::string> busy;
+    UsageReply::Device& curves = reply.devices.emplace_back();
+    curves.name = log.devices()[device];
     for (std::size_t i = 0; i < log.points(); ++i) {
-      memory.push_back(std::to_string(log.memory(i, device).count));
-      const std::optional<double> percent = log.utilization(i, device);
-      busy.push_back(percent ? fmt::format("{:.1f}", *percent) : "null");
+      curves.memory.push_back(log.memory(i, device));
+      curves.utilization.push_back(log.utilization(i, device));
     }
-    devices.push_back(fmt::format(R"({{"name":{},"memory_bytes":[{}],"utilization_percent":[{}]}})",
-                                  quote(log.devices()[device]), fmt::join(memory, ","),
-                                  fmt::join(busy, ",")));
   }
-  desk.answer(std::move(asked.reply),
-              json(fmt::format(R"({{"version":1,"attempt":{},"times":[{}],"devices":[{}]}})",
-                               chosen, fmt::join(times, ","), fmt::join(devices, ","))));
+  desk.answer(std::move(asked.reply), json(to_json(reply)));
 }
 
 }  // namespace berth

@@ -6,7 +6,7 @@
 #include <random>
 #include <span>
 
-#include "api/messages_text.h"
+#include "api/messages/text.h"
 #include "daemon/submission_checks.h"
 #include "spec/sweep_file.h"
 #include "spec/text_jobs.h"

@@ -1,7 +1,5 @@
 #include "daemon/handlers/totals.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "daemon/handlers/time_parameter.h"
@@ -16,9 +14,7 @@ constexpr std::size_t kEndsAtOnce = 50;
 struct TotalsHandler::Totals {
   Time since{};
   Time begun{};
-  double gpu_seconds = 0;
-  double energy = 0;
-  std::uint64_t started = 0;
+  TotalsReply sums;
   PhaseCounts ended{};
   AttemptCursor attempt;
   EndCursor end{JobId{}, kNever};
@@ -26,14 +22,14 @@ struct TotalsHandler::Totals {
 
   /// Of an attempt that began earlier, the part since then counts.
   void add(Time start, Time until, std::size_t devices, std::optional<double> joules) {
-    started += start != kNever && start >= since ? 1 : 0;
+    sums.started += start != kNever && start >= since ? 1 : 0;
     if (until <= start) {
       return;  // it never ran, or for no time at all
     }
     const double length = to_seconds(until - start);
     const double part = std::max(0.0, to_seconds(until - std::max(start, since)));
-    gpu_seconds += part * static_cast<double>(devices);
-    energy += joules.value_or(0) * part / length;
+    sums.gpu_seconds += part * static_cast<double>(devices);
+    sums.energy += joules.value_or(0) * part / length;
   }
 };
 
@@ -100,17 +96,13 @@ void TotalsHandler::finish(Totals& totals) {
       totals.add(running->since, desk_.now(), running->devices.size(), attempt->energy);
     }
   }
-  std::vector<std::string> ended;
   for (std::size_t i = 0; i < kPhases; ++i) {
     if (const auto phase = static_cast<JobPhase>(i); !is_live(phase)) {
-      ended.push_back(fmt::format(R"("{}":{})", phase_name(phase), totals.ended[i]));
+      totals.sums.ended.emplace(phase_name(phase), totals.ended[i]);
     }
   }
   kept_since_ = totals.since;
-  kept_ = {
-      fmt::format(R"({{"version":1,"gpu_seconds":{},"energy_j":{},"started":{},"ended":{{{}}}}})",
-                  totals.gpu_seconds, totals.energy, totals.started, fmt::join(ended, ",")),
-      desk_.now(), desk_.now() - totals.begun};
+  kept_ = {to_json(totals.sums), desk_.now(), desk_.now() - totals.begun};
   desk_.answer(std::move(totals.reply), json(kept_.text));
 }
 

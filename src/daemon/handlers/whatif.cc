@@ -1,6 +1,7 @@
+#include "api/messages/whatif.h"
+
 #include <fmt/format.h>
 
-#include "api/messages_whatif.h"
 #include "daemon/handlers/daemon.h"
 
 namespace berth {

@@ -1,4 +1,4 @@
-#include "api/messages_whatif.h"
+#include "api/messages/whatif.h"
 
 #include <fmt/format.h>
 

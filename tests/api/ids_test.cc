@@ -1,6 +1,7 @@
 // Numbers as runs.
-#include "daemon/scans/id_runs.h"
+#include "api/messages/ids.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -17,16 +18,16 @@ struct RunsCase {
 class Runs : public ::testing::TestWithParam<RunsCase> {};
 
 TEST_P(Runs, AreAsShortAsTheyCanBe) {
-  IdRuns runs;
+  IdsReplyWriter runs;
   for (const std::uint64_t number : GetParam().numbers) {
     runs.add(JobId{number});
   }
-  EXPECT_EQ(runs.count(), GetParam().numbers.size());
-  EXPECT_EQ(runs.take(), GetParam().text);
+  EXPECT_EQ(runs.take(), fmt::format(R"({{"version":1,"runs":{},"count":{}}})", GetParam().text,
+                                     GetParam().numbers.size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Daemon, Runs,
+    Api, Runs,
     ::testing::Values(RunsCase{"none", {}, "[]"}, RunsCase{"one", {7}, "[[7,1,0]]"},
                       RunsCase{"up", {1, 2, 3}, "[[1,3,1]]"},
                       RunsCase{"down", {3, 2, 1}, "[[3,3,-1]]"},

@@ -1,4 +1,4 @@
-#include "api/messages_text.h"
+#include "api/messages/text.h"
 
 #include <fmt/format.h>
 
