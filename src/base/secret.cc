@@ -27,6 +27,8 @@ Result<std::string> random_hex(std::size_t bytes) {
   return text;
 }
 
+std::string random_name() { return random_hex(8).value_or(fmt::format("{:016x}", ::getpid())); }
+
 Result<void> replace_private_file(const std::string& path, std::string_view text) {
   const std::string fresh = path + ".new";
   ::unlink(fresh.c_str());  // what a process that died has left: its mode may be another

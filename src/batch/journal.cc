@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "base/read_file.h"
+#include "base/secret.h"
 
 namespace berth {
 namespace {
@@ -77,14 +77,6 @@ Result<std::size_t> take_all(const std::string& path, std::string_view text,
     }
   }
   return at;
-}
-
-Result<std::string> fresh_token() {
-  std::uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != sizeof random) {
-    return fail_errno("cannot draw a token", errno);
-  }
-  return fmt::format("{:016x}", random);
 }
 
 }  // namespace
@@ -173,7 +165,7 @@ Result<BatchJournal> BatchJournal::open(const std::string& path) {
     return fail_errno(fmt::format("cannot repair the end of {}", path), errno);
   }
   if (*whole == 0) {
-    const Result<std::string> token = fresh_token();
+    const Result<std::string> token = random_hex(8);
     if (!token) {
       return Failure(token.error());
     }

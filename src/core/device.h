@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
 #include "base/units.h"
@@ -44,5 +45,20 @@ enum class DeviceHealth : std::uint8_t {
   Lost,     // the driver no longer answers for it
   Removed,  // the user took it away: as if it were not there, but for the jobs still on it
 };
+
+/// "ok", "drained", "lost" or "removed".
+constexpr std::string_view health_name(DeviceHealth health) {
+  switch (health) {
+    case DeviceHealth::Ok:
+      return "ok";
+    case DeviceHealth::Drained:
+      return "drained";
+    case DeviceHealth::Lost:
+      return "lost";
+    case DeviceHealth::Removed:
+      return "removed";
+  }
+  return "";
+}
 
 }  // namespace berth

@@ -30,20 +30,6 @@ Result<void> save_lines(Store& store, std::string name, const std::vector<std::s
 
 }  // namespace
 
-std::string_view health_name(DeviceHealth health) {
-  switch (health) {
-    case DeviceHealth::Ok:
-      return "ok";
-    case DeviceHealth::Drained:
-      return "drained";
-    case DeviceHealth::Lost:
-      return "lost";
-    case DeviceHealth::Removed:
-      return "removed";
-  }
-  return "";
-}
-
 Result<void> DaemonDevices::open(const std::string& gpus) {
   Result<std::unique_ptr<Devices>> opened = open_devices(gpus);
   if (!opened) {

@@ -15,9 +15,6 @@
 
 namespace berth {
 
-/// "ok", "drained", "lost" or "removed"
-std::string_view health_name(DeviceHealth health);
-
 class DaemonDevices {
  public:
   /// Opens the devices that `gpus` names, as --gpus does. To be called once, before there is a

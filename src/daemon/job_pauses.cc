@@ -1,6 +1,6 @@
 #include "daemon/job_pauses.h"
 
-#include "gpu/proc_stat.h"
+#include "base/process_facts.h"
 
 namespace berth {
 namespace {
@@ -30,7 +30,7 @@ void JobPauses::settle(Time at) {
 Time JobPauses::due(Time at) const { return pausing_.empty() ? kNever : at + kPauseLook; }
 
 bool JobPauses::is_stopped(pid_t pid) {
-  const std::optional<ProcStat> stat = pid > 0 ? read_proc_stat("/proc", pid) : std::nullopt;
+  const std::optional<ProcStat> stat = pid > 0 ? read_proc_stat(pid) : std::nullopt;
   return stat && stat->state == 'T';
 }
 

@@ -13,8 +13,8 @@
 
 #include "base/failpoint.h"
 #include "base/paths.h"
+#include "base/small_files.h"
 #include "exec/family.h"
-#include "exec/proc_files.h"
 
 namespace berth {
 

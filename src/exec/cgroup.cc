@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "exec/proc_files.h"
+#include "base/small_files.h"
 #include "exec/spawn.h"
 
 namespace berth {

@@ -5,7 +5,6 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
@@ -13,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/secret.h"
 #include "exec/family.h"
 #include "exec/raw_syscall.h"
 
@@ -22,14 +22,6 @@ namespace {
 constexpr const char* kShell = "/bin/sh";
 
 char* as_argument(const char* text) { return const_cast<char*>(text); }
-
-std::string random_token() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
-    number = static_cast<std::uint64_t>(::getpid());
-  }
-  return fmt::format("{:016x}", number);
-}
 
 int number_of(StopSignal signal) { return signal == StopSignal::Kill ? SIGKILL : SIGTERM; }
 
@@ -56,7 +48,7 @@ BERTH_UNSANITIZED int keep_locks(void* argument) {
 
 Result<std::unique_ptr<DirectRunner>> DirectRunner::make(Options options) {
   std::unique_ptr<DirectRunner> runner(new DirectRunner);
-  runner->token_ = random_token();
+  runner->token_ = random_name();
   // Nothing that berth inherited or will open reaches a job: marked once here, not closed per
   // start.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);

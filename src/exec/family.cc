@@ -14,39 +14,19 @@
 #include <string_view>
 
 #include "base/fd.h"
-#include "exec/proc_files.h"
+#include "base/process_facts.h"
+#include "base/small_files.h"
 #include "exec/process_identity.h"
 
 namespace berth {
 namespace {
 
-/// The parent's pid, 0 when there is no such process.
-pid_t parent_of(pid_t pid) {
-  const std::string text = read_small(fmt::format("/proc/{}/stat", pid));
-  // pid (name) state ppid …: the name may hold blanks and brackets.
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || name_end + 4 >= text.size()) {
-    return 0;
-  }
-  return std::atoi(text.c_str() + name_end + 4);
-}
-
-/// The real user; nothing when there is no such process.
-std::optional<uid_t> user_of(pid_t pid) {
-  const std::string text = read_small(fmt::format("/proc/{}/status", pid));
-  constexpr std::string_view kLine = "\nUid:\t";
-  const std::size_t line = text.find(kLine);
-  return line == text.npos ? std::nullopt
-                           : std::optional(static_cast<uid_t>(
-                                 std::strtoul(text.c_str() + line + kLine.size(), nullptr, 10)));
-}
-
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
   for (const std::string& name : names_in("/proc")) {
     const pid_t pid = std::atoi(name.c_str());
-    if (pid > 0) {
-      children.emplace(parent_of(pid), pid);
+    if (const auto stat = pid > 0 ? read_proc_stat(pid) : std::nullopt) {
+      children.emplace(stat->parent, pid);
     }
   }
   return children;
@@ -101,7 +81,7 @@ bool has_marks(pid_t pid, const std::vector<std::string>& marks) {
 std::vector<Relative> marked(const std::string& mark) {
   std::vector<Relative> found;
   for (const auto& [parent, pid] : children_by_parent()) {
-    if (pid != ::getpid() && has_marks(pid, {mark}) && user_of(pid) == ::getuid()) {
+    if (pid != ::getpid() && has_marks(pid, {mark}) && user_of_process(pid) == ::getuid()) {
       found.push_back({pid, parent});
     }
   }
@@ -111,7 +91,8 @@ std::vector<Relative> marked(const std::string& mark) {
 bool signal_relative(const Relative& relative, int signal) {
   // The descriptor pins the process; only then is it certain whose number this is.
   const Fd process = open_pid(relative.pid);
-  return process && parent_of(relative.pid) == relative.parent &&
+  const std::optional<ProcStat> stat = read_proc_stat(relative.pid);
+  return process && stat && stat->parent == relative.parent &&
          signal_process(process.get(), signal);
 }
 

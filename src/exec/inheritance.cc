@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "base/fd.h"
-#include "exec/proc_files.h"
+#include "base/small_files.h"
 
 namespace berth {
 namespace {
@@ -35,7 +35,7 @@ void shed_urgency() {
 /// Who started the daemon may have protected it; its jobs are what memory is taken from.
 void shed_memory_protection() {
   constexpr const char* kScore = "/proc/self/oom_score_adj";
-  if (std::atoi(read_small(kScore).c_str()) < 0) {
+  if (std::atoi(read_small_file(kScore).value_or("").c_str()) < 0) {
     const Fd file(::open(kScore, O_WRONLY | O_CLOEXEC));
     (void)!::write(file.get(), "0", 1);
   }

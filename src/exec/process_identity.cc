@@ -5,10 +5,9 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
-#include "exec/proc_files.h"
+#include "base/process_facts.h"
+#include "base/small_files.h"
 
 namespace berth {
 namespace {
@@ -36,25 +35,9 @@ std::uint64_t current_tick() {
 }
 
 std::optional<ProcessIdentity> identify(pid_t pid) {
-  const std::string text = read_small("/proc/" + std::to_string(pid) + "/stat");
-  // pid (name) state ppid …: the name may hold blanks and brackets. The start is the 22nd field.
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) {
-    return std::nullopt;
-  }
-  const char* field = text.c_str() + name_end;
-  for (int number = 2; number < 22; ++number) {
-    field = std::strchr(field, ' ');
-    if (field == nullptr) {
-      return std::nullopt;
-    }
-    ++field;
-    if (number == 2 && (*field == 'Z' || *field == 'X')) {
-      return std::nullopt;
-    }
-  }
-  const std::uint64_t start = std::strtoull(field, nullptr, 10);
-  return ProcessIdentity{pid, start, start};
+  const std::optional<ProcStat> stat = read_proc_stat(pid);
+  return stat && stat->alive() ? std::optional(ProcessIdentity{pid, stat->start, stat->start})
+                               : std::nullopt;
 }
 
 Fd open_pid(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
@@ -80,7 +63,7 @@ bool signal_process(int process, int signal) {
 }
 
 std::string read_boot_id(const std::string& path) {
-  std::string text = read_small(path);
+  std::string text = read_small_file(path).value_or("");
   text.resize(std::min(text.find_first_of(" \n"), text.size()));
   return text;
 }

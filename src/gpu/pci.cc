@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "gpu/proc_stat.h"
+#include "base/small_files.h"
 
 namespace berth {
 

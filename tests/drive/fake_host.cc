@@ -32,20 +32,6 @@ void end_sleeper(pid_t pid) {
   (void)::waitpid(pid, nullptr, 0);
 }
 
-std::string_view health_word(DeviceHealth health) {
-  switch (health) {
-    case DeviceHealth::Ok:
-      return "ok";
-    case DeviceHealth::Drained:
-      return "drained";
-    case DeviceHealth::Lost:
-      return "lost";
-    case DeviceHealth::Removed:
-      return "removed";
-  }
-  return "";
-}
-
 }  // namespace
 
 FakeHost::~FakeHost() {
@@ -162,7 +148,7 @@ void FakeHost::attempt_changed(JobId job) {
 
 void FakeHost::device_changed(DeviceId device, DeviceHealth) {
   happened_.push_back(fmt::format("device {} {}", device.value,
-                                  health_word(driver_->view().devices()[device].health)));
+                                  health_name(driver_->view().devices()[device].health)));
 }
 
 void FakeHost::blocked(const DeviceLocks::Obstacle& obstacle) {

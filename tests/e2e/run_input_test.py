@@ -134,7 +134,7 @@ class WrongOptions(RunCase):
         self.refused("--halt", "now,fail=0", says="now,fail=0")
         self.refused("--halt", "now,fail=101%", says="101%")
         self.refused("--policy", "magic", says="magic")
-        self.refused("--drain-signal", "FOO", says="not a signal")
+        self.refused("--drain-signal", "FOO", says="no signal 'FOO'")
         self.refused("--seed", "x", "--shuffle", says="seed")
         self.refused("--resume", says="--joblog")
         self.refused("--timeout", says="--timeout")

@@ -19,8 +19,9 @@
 #include <vector>
 
 #include "base/failpoint.h"
+#include "base/process_facts.h"
+#include "base/small_files.h"
 #include "exec/family.h"
-#include "exec/proc_files.h"
 #include "exec/process_identity.h"
 #include "exec/shim_runner.h"
 
@@ -184,14 +185,13 @@ class ShimFixture {
     return true;
   }
   static char state_of(pid_t pid) {
-    const std::string text = read_small("/proc/" + std::to_string(pid) + "/stat");
-    const std::size_t name_end = text.rfind(')');
-    return name_end == text.npos ? '-' : text[name_end + 2];
+    const std::optional<ProcStat> stat = read_proc_stat(pid);
+    return stat ? stat->state : '-';
   }
   /// The process of this name among those that have the folder open.
   pid_t find(const std::string& name) const {
     for (const pid_t pid : holders(folder_)) {
-      if (read_small("/proc/" + std::to_string(pid) + "/comm") == name + "\n") {
+      if (read_small_file("/proc/" + std::to_string(pid) + "/comm").value_or("") == name + "\n") {
         return pid;
       }
     }

@@ -3,7 +3,6 @@
 
 #include "fixture.h"
 #include "gpu/amd/amd_devices.h"
-#include "gpu/proc_stat.h"
 
 namespace berth {
 namespace {

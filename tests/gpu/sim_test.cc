@@ -3,8 +3,9 @@
 
 #include <fstream>
 
+#include "base/process_facts.h"
+#include "base/small_files.h"
 #include "fixture.h"
-#include "gpu/proc_stat.h"
 #include "gpu/simulated/sim_devices.h"
 
 namespace berth {
@@ -118,7 +119,7 @@ TEST_F(SimTest, AKilledJobLeavesNothing) {
 TEST_F(SimTest, APidThatWasUsedAgainDoesNotCount) {
   const auto devices = open("sim:1");
   set(0, [](SimRecord& record) {
-    const auto self = read_proc_stat("/proc", ::getpid());
+    const auto self = read_proc_stat(::getpid());
     record.processes[0] = {::getpid(), -1, 0, self->start, 100, 0, 0};
     record.processes[1] = {::getpid(), -1, 0, self->start + 1, 1000, 0, 0};
   });

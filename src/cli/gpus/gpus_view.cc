@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "api/json_writer.h"
+#include "base/small_files.h"
 #include "cli/toolkit/table.h"
-#include "gpu/proc_stat.h"
 
 namespace berth {
 namespace {

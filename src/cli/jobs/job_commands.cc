@@ -7,6 +7,7 @@
 #include "api/http_text.h"
 #include "api/messages/command.h"
 #include "api/messages/edit.h"
+#include "base/signals.h"
 #include "cli/commands.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/daemon_client.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/toolkit/clock.h"
 
@@ -44,15 +45,8 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-std::string signal_name(std::optional<int> signal) {
-  const char* name = signal ? sigabbrev_np(*signal) : nullptr;
-  return !signal           ? ""
-         : name != nullptr ? fmt::format("SIG{}", name)
-                           : fmt::format("SIG{}", *signal);
-}
-
 std::string exit_words(std::optional<int> exit_code, std::optional<int> signal) {
-  return signal ? signal_name(signal) : exit_code ? std::to_string(*exit_code) : "";
+  return signal ? signal_name(*signal) : exit_code ? std::to_string(*exit_code) : "";
 }
 
 std::string full_name_of(const JobReport& job) {

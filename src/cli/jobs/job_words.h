@@ -19,8 +19,6 @@ std::string state_of(const JobReport& job);
 Colour colour_of(const std::string& state);
 /// "0,1".
 std::string joined(const std::vector<std::string>& names);
-/// "SIGKILL"; empty: none.
-std::string signal_name(std::optional<int> signal);
 /// The name of the signal that ended it, or its exit code.
 std::string exit_words(std::optional<int> exit_code, std::optional<int> signal);
 /// With its project, where it has one.

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "base/signals.h"
 #include "cli/commands.h"
 #include "cli/jobs/job_words.h"
 #include "cli/toolkit/args.h"
@@ -61,7 +62,7 @@ void print_job(const JobReport& job) {
   line("why", job.why);
   line("starts", expected_start_of(job));
   line("exit code", job.exit_code ? std::to_string(*job.exit_code) : "");
-  line("signal", signal_name(job.signal));
+  line("signal", job.signal ? signal_name(*job.signal) : "");
   line("reason", job.reason);
   line("command", told.command);
   line("directory", told.directory);

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "base/paths.h"
+#include "base/signals.h"
 #include "cli/commands.h"
 #include "cli/run/run_report.h"
 #include "cli/toolkit/args.h"
@@ -40,19 +40,6 @@ struct RunCommand {
   bool resume = false;
   bool resume_failed = false;
 };
-
-Result<int> parse_drain_signal(std::string_view name) {
-  if (name.starts_with("SIG")) {
-    name.remove_prefix(3);
-  }
-  for (int number = 1; number < NSIG; ++number) {
-    const char* known = ::sigabbrev_np(number);
-    if ((known != nullptr && name == known) || name == std::to_string(number)) {
-      return number;
-    }
-  }
-  return fail(ErrorCode::Usage, fmt::format("'{}' is not a signal: write USR1 or 10", name));
-}
 
 Args run_args(RunCommand& command) {
   Args args(
@@ -107,7 +94,7 @@ Args run_args(RunCommand& command) {
   args.value("--seed", "N", "the same order each time with --shuffle", command.seed);
   args.value("--drain-signal", "SIGNAL", "a signal that, like INT and TERM, stops starting jobs",
              [&](std::string_view word) -> Result<void> {
-               const Result<int> signal = parse_drain_signal(word);
+               const Result<int> signal = parse_signal(word);
                if (!signal) {
                  return Failure(signal.error());
                }

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/signals.h"
 #include "base/units.h"
 #include "cli/toolkit/table.h"
 
@@ -88,7 +89,7 @@ std::string describe_end(const JobEndEvent& end) {
     case Outcome::Failed:
       break;
   }
-  return end.signal != 0 ? fmt::format("killed by SIG{}", sigabbrev_np(end.signal))
+  return end.signal != 0 ? fmt::format("killed by {}", signal_name(end.signal))
                          : fmt::format("failed (exit {})", end.exit_code);
 }
 

@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/small_files.h"
 #include "daemon/start.h"
 #include "exec/attempt_record.h"
 #include "exec/family.h"
-#include "exec/proc_files.h"
 #include "exec/process_identity.h"
 
 namespace berth {
@@ -29,7 +29,9 @@ bool kill_now(const Fd& process) {
   return signal_process(process.get(), SIGKILL) && ::poll(&end, 1, kPatienceMilliseconds) == 1;
 }
 
-std::string process_name(pid_t pid) { return read_small(fmt::format("/proc/{}/comm", pid)); }
+std::string process_name(pid_t pid) {
+  return read_small_file(fmt::format("/proc/{}/comm", pid)).value_or("");
+}
 
 /// A job has the same name before it has become its program, but leads no session.
 bool is_shim(pid_t pid) { return process_name(pid) == "berth-shim\n" && ::getsid(pid) == pid; }

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "base/bounds.h"
+#include "base/signals.h"
 #include "cli/toolkit/clock.h"
 #include "cli/toolkit/line_flags.h"
 #include "cli/toolkit/words.h"
@@ -103,24 +104,6 @@ Result<void> read_causes(const std::string& text, RetryRule& retry) {
 }
 
 }  // namespace
-
-Result<int> parse_signal(std::string_view text) {
-  constexpr int kMost = 64;
-  if (text.starts_with("SIG")) {
-    text.remove_prefix(3);
-  }
-  for (int signal = 1; signal < NSIG; ++signal) {
-    const char* name = sigabbrev_np(signal);
-    if (name != nullptr && text == name) {
-      return signal;
-    }
-  }
-  const Result<std::int64_t> number = parse_integer(text, "a signal");
-  if (!number || *number < 1 || *number > kMost) {
-    return fail(ErrorCode::Usage, fmt::format("there is no signal '{}'", text));
-  }
-  return static_cast<int>(*number);
-}
 
 Result<Time> parse_begin(std::string_view text) {
   const std::string word(text);

@@ -34,7 +34,4 @@ class JobOptions {
 /// "10m" from now, "18:30", "2026-11-16", "2026-11-16T08:00", or "@" and seconds since 1970.
 Result<Time> parse_begin(std::string_view text);
 
-/// "USR1", "SIGUSR1" or "10".
-Result<int> parse_signal(std::string_view text);
-
 }  // namespace berth

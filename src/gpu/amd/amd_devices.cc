@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/fd.h"
-#include "gpu/proc_stat.h"
+#include "base/small_files.h"
 
 namespace berth {
 namespace {

@@ -3,11 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "base/secret.h"
 
 namespace berth {
 namespace {
@@ -15,14 +16,6 @@ namespace {
 // Files that are kept locked for the moment of an attempt: of those who ask at the same time.
 constexpr std::size_t kMostRivals = 64;
 constexpr std::size_t kMostFiles = 1000;  // for one device
-
-std::string random_name() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != sizeof number) {
-    number = static_cast<std::uint64_t>(::getpid());
-  }
-  return fmt::format("{:016x}", number);
-}
 
 /// Without waiting. 0, or what went wrong.
 int try_lock(int file, int how) {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <pwd.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -19,8 +18,10 @@
 #include <sstream>
 
 #include "base/foreign_file.h"
+#include "base/process_facts.h"
+#include "base/secret.h"
+#include "base/small_files.h"
 #include "base/units.h"
-#include "gpu/proc_stat.h"
 
 namespace berth {
 namespace {
@@ -46,21 +47,8 @@ std::string_view cut(std::string_view& text, char separator) {
 }
 
 std::string hidden_name_beside(const std::string& path) {
-  std::uint64_t random = 0;
-  (void)!::getrandom(&random, sizeof random, 0);
   const std::size_t slash = path.find_last_of('/');
-  return fmt::format("{}/.new-{:016x}", slash == path.npos ? "." : path.substr(0, slash), random);
-}
-
-/// Of the process, whatever it lets /proc say of its files.
-std::optional<uid_t> user_of(pid_t process) {
-  const std::string status =
-      read_small_file(fmt::format("/proc/{}/status", process)).value_or(std::string());
-  const std::size_t at = status.find("\nUid:");
-  uid_t user = 0;
-  return at != status.npos && std::istringstream(status.substr(at + 5)) >> user
-             ? std::optional(user)
-             : std::nullopt;
+  return fmt::format("{}/.new-{}", slash == path.npos ? "." : path.substr(0, slash), random_name());
 }
 
 /// Made under another name first: nobody may find it before all can use it.
@@ -336,7 +324,7 @@ std::vector<FileLocker> find_lockers(const struct stat& file) {
         word[1] != "FLOCK" || place != wanted) {
       continue;
     }
-    if (const std::optional<uid_t> user = user_of(process)) {
+    if (const std::optional<uid_t> user = user_of_process(process)) {
       lockers.push_back({process, *user});
     }
   }

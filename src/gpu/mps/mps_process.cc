@@ -14,7 +14,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "gpu/proc_stat.h"
+#include "base/process_facts.h"
+#include "base/small_files.h"
 
 namespace berth {
 namespace {
@@ -187,7 +188,7 @@ std::string read_output(const MpsProcess& process, std::size_t most) {
 bool is_control(const MpsProcess& process, const MpsPlace& place) {
   const std::string proc = fmt::format("/proc/{}", process.pid);
   struct stat info {};
-  const auto stat = read_proc_stat("/proc", process.pid);
+  const auto stat = read_proc_stat(process.pid);
   if (!process.fd || ::stat(proc.c_str(), &info) != 0 || info.st_uid != place.user || !stat ||
       !stat->alive()) {
     return false;

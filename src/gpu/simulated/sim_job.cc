@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdio>
 
-#include "gpu/proc_stat.h"
+#include "base/process_facts.h"
 
 namespace berth {
 namespace {
@@ -76,7 +76,7 @@ class Holdings {
  public:
   Holdings(SimState& state, const std::vector<SimPart>& parts, const SimJobPlan& plan)
       : state_(state), parts_(parts), plan_(plan) {
-    if (const auto self = read_proc_stat("/proc", ::getpid())) {
+    if (const auto self = read_proc_stat(::getpid())) {
       start_ = self->start;
     }
   }

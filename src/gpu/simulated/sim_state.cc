@@ -14,7 +14,8 @@
 
 #include "base/check.h"
 #include "base/paths.h"
-#include "gpu/proc_stat.h"
+#include "base/process_facts.h"
+#include "base/small_files.h"
 
 namespace berth {
 namespace {
@@ -43,7 +44,7 @@ void drop_dead_processes(SimRecord& device) {
     if (process.pid == 0) {
       continue;
     }
-    const auto stat = read_proc_stat("/proc", process.pid);
+    const auto stat = read_proc_stat(process.pid);
     if (!stat || !stat->alive() || stat->start != process.start) {
       process.pid = 0;
     }

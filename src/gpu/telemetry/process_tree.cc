@@ -7,7 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "gpu/proc_stat.h"
+#include "base/process_facts.h"
+#include "base/small_files.h"
 
 namespace berth {
 namespace {
@@ -53,10 +54,10 @@ class OwnerSearch {
       job = job != nullptr ? job : by_environment(pid);
       // A number may have gone to somebody else since the job's root died, and an environment says
       // what its owner likes.
-      job = job != nullptr && user_of(pid) == job->user ? job : nullptr;
+      job = job != nullptr && user_of_process(pid, proc_) == job->user ? job : nullptr;
     }
     Owner owner = job != nullptr ? Owner(job->job) : Owner();
-    if (!owner && !read_proc_stat(proc_, pid)) {
+    if (!owner && !read_proc_stat(pid, proc_)) {
       owner = last_owner(pid);
     }
     by_process_[pid] = owner;
@@ -67,19 +68,6 @@ class OwnerSearch {
   const JobRoot* root(pid_t pid) const {
     const auto found = roots_.find(pid);
     return found == roots_.end() ? nullptr : found->second;
-  }
-
-  std::optional<uid_t> user_of(pid_t pid) const {
-    const auto status = read_small_file(fmt::format("{}/{}/status", proc_, pid));
-    constexpr std::string_view kLine = "\nUid:\t";
-    const std::size_t line = status ? status->find(kLine) : std::string::npos;
-    uid_t user = 0;
-    if (line == std::string::npos ||
-        std::from_chars(status->data() + line + kLine.size(), status->data() + status->size(), user)
-                .ec != std::errc()) {
-      return std::nullopt;
-    }
-    return user;
   }
 
   /// Also of another user, as after sudo: only who may write the cgroup puts anybody into it.
@@ -125,7 +113,7 @@ class OwnerSearch {
         break;
       }
       passed.push_back(pid);
-      const std::optional<ProcStat> stat = read_proc_stat(proc_, pid);
+      const std::optional<ProcStat> stat = read_proc_stat(pid, proc_);
       for (const pid_t leader : {pid, stat ? stat->group : 0, stat ? stat->session : 0}) {
         owner = owner != nullptr ? owner : root(leader);
       }

@@ -1,43 +1,15 @@
-#include "gpu/proc_stat.h"
+#include "base/process_facts.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
+#include <charconv>
 #include <cstdio>
 
-#include "base/fd.h"
+#include "base/small_files.h"
 
 namespace berth {
 
-std::optional<std::string> read_small_file(const std::string& path, std::size_t limit) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) {
-    return std::nullopt;
-  }
-  std::string text;
-  std::array<char, 4096> block;
-  while (text.size() < limit) {
-    const ssize_t got =
-        ::read(file.get(), block.data(), std::min(block.size(), limit - text.size()));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      return std::nullopt;
-    }
-    if (got == 0) {
-      break;
-    }
-    text.append(block.data(), static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-std::optional<ProcStat> read_proc_stat(const std::string& proc, pid_t pid) {
+std::optional<ProcStat> read_proc_stat(pid_t pid, const std::string& proc) {
   const std::optional<std::string> text = read_small_file(fmt::format("{}/{}/stat", proc, pid));
   if (!text) {
     return std::nullopt;
@@ -58,6 +30,20 @@ std::optional<ProcStat> read_proc_stat(const std::string& proc, pid_t pid) {
   }
   stat.start = start;
   return stat;
+}
+
+std::optional<uid_t> user_of_process(pid_t pid, const std::string& proc) {
+  const std::string status =
+      read_small_file(fmt::format("{}/{}/status", proc, pid)).value_or(std::string());
+  constexpr std::string_view kLine = "\nUid:\t";
+  const std::size_t line = status.find(kLine);
+  uid_t user = 0;
+  if (line == status.npos ||
+      std::from_chars(status.data() + line + kLine.size(), status.data() + status.size(), user)
+              .ec != std::errc()) {
+    return std::nullopt;
+  }
+  return user;
 }
 
 }  // namespace berth

@@ -1,8 +1,12 @@
-#include "exec/proc_files.h"
+#include "base/small_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <memory>
 
 #include "base/fd.h"
@@ -25,11 +29,28 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-std::string read_small(const std::string& path) {
+std::optional<std::string> read_small_file(const std::string& path, std::size_t limit) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char text[4096];
-  const ssize_t size = file ? ::read(file.get(), text, sizeof text) : -1;
-  return size > 0 ? std::string(text, static_cast<std::size_t>(size)) : std::string();
+  if (!file) {
+    return std::nullopt;
+  }
+  std::string text;
+  std::array<char, 4096> block;
+  while (text.size() < limit) {
+    const ssize_t got =
+        ::read(file.get(), block.data(), std::min(block.size(), limit - text.size()));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return std::nullopt;
+    }
+    if (got == 0) {
+      break;
+    }
+    text.append(block.data(), static_cast<std::size_t>(got));
+  }
+  return text;
 }
 
 }  // namespace berth

@@ -3,6 +3,8 @@
 // do in /proc; here what has gone is simply not there.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,7 @@ namespace berth {
 /// Without "." and ".."; empty where it cannot be read.
 std::vector<std::string> names_in(const std::string& directory);
 
-/// What one read gives of a file of /proc; empty where it cannot be read.
-std::string read_small(const std::string& path);
+/// At most `limit` bytes of a file, which may well be a file of /proc that has no size.
+std::optional<std::string> read_small_file(const std::string& path, std::size_t limit = 1 << 20);
 
 }  // namespace berth

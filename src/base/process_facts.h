@@ -21,10 +21,10 @@ struct ProcStat {
   bool alive() const { return state != 'Z' && state != 'X' && state != 'x'; }
 };
 
-/// Absent where there is no such process. `proc` is the root, "/proc" outside tests.
-std::optional<ProcStat> read_proc_stat(const std::string& proc, pid_t pid);
+/// Absent where there is no such process. `proc` is the root, another one in tests.
+std::optional<ProcStat> read_proc_stat(pid_t pid, const std::string& proc = "/proc");
 
-/// At most `limit` bytes of a file, which may well be a file of /proc that has no size.
-std::optional<std::string> read_small_file(const std::string& path, std::size_t limit = 1 << 20);
+/// The real user of a process, whatever it lets /proc say of its files.
+std::optional<uid_t> user_of_process(pid_t pid, const std::string& proc = "/proc");
 
 }  // namespace berth
