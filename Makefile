@@ -43,7 +43,7 @@ screenshots: test-packages all
 	@tools/screenshots build/berth web/node_modules
 
 install: all
-	@cmake --install build --prefix $(PREFIX)
+	@cmake --install build --strip --prefix $(PREFIX)
 
 format:
 	clang-format -i $$(git ls-files '*.cc' '*.h')
