@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/messages.h"
+#include "base/bounds.h"
 #include "base/check.h"
 #include "daemon/selector.h"
 #include "store/journal.h"
