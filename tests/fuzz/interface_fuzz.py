@@ -86,6 +86,9 @@ class Exchange:
                 break
 
     def take(self):
+        if any(request.broken is not None for request in self.requests[:len(self.answers) + 1]):
+            self.received = b""  # nobody can tell which bytes the daemon took for a request
+            return False
         head, end, rest = self.received.partition(b"\r\n\r\n")
         if not end or len(self.answers) == len(self.requests):
             return False
