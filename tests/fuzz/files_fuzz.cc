@@ -65,6 +65,21 @@ void check_same(std::string_view bytes, Decode decode, Encode encode) {
   }
 }
 
+/// How many jobs a scheduler that is told of it has to take.
+std::uint64_t jobs_of(const JournalInput& input) {
+  if (const auto* submit = std::get_if<Submit>(&input)) {
+    return submit->count;
+  }
+  std::uint64_t jobs = 0;
+  if (const auto* restored = std::get_if<Restored>(&input)) {
+    jobs = restored->count;
+    for (const Restored::More& more : restored->more) {
+      jobs += more.count;
+    }
+  }
+  return jobs;
+}
+
 void check_store_journal(std::string_view bytes) {
   check_same(bytes, decode_input, encode_input);
   // Whatever it is, a scheduler that is told of it lives.
@@ -74,7 +89,8 @@ void check_store_journal(std::string_view bytes) {
   };
   BERTH_CHECK(tell(Restarted{"priority"}) && tell(DeviceAdded{{"0", "", "", gibibytes(8), {}}}));
   BERTH_CHECK(tell(Submit{{}, JobId{1}, 3, true}) && tell(Stepped{}));
-  if (const auto input = decode_input(bytes)) {
+  // Ten million jobs are within bounds, and take their time.
+  if (const auto input = decode_input(bytes); input && jobs_of(*input) <= 10'000) {
     (void)(tell(*input) && tell(Stepped{}) && tell(CheckpointBegun{}));
   }
 }
