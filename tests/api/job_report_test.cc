@@ -161,8 +161,9 @@ TEST(Edit, ChangesWhatItSays) {
   job.command = "true";
   job.project = "p";
   job.spec.limit = seconds(9);
-  const Result<void> read = read_edit(to_json(request), job);
-  ASSERT_TRUE(read.has_value()) << read.error().message;
+  const Result<JobEdit> edit = JobEdit::parse(to_json(request));
+  ASSERT_TRUE(edit.has_value()) << edit.error().message;
+  ASSERT_TRUE(edit->apply(job).has_value());
   EXPECT_EQ(job.name, "b");
   EXPECT_EQ(job.project, "p");
   EXPECT_EQ(job.spec.needs.gpus, 2U);
@@ -176,11 +177,9 @@ TEST(Edit, ChangesWhatItSays) {
 }
 
 TEST(Edit, WhatCannotBeChanged) {
-  JobDescription job;
-  job.command = "true";
-  const Result<void> read = read_edit(R"({"project":"p"})", job);
-  ASSERT_FALSE(read.has_value());
-  EXPECT_EQ(read.error().message, "project cannot be changed once a job is queued");
+  const Result<JobEdit> edit = JobEdit::parse(R"({"project":"p"})");
+  ASSERT_FALSE(edit.has_value());
+  EXPECT_EQ(edit.error().message, "project cannot be changed once a job is queued");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ void check_submission(std::string_view text) {
 void check_edit(std::string_view text) {
   JobDescription job;
   job.command = "true";
-  if (read_edit(text, job)) {
+  if (const auto edit = JobEdit::parse(text); edit && edit->apply(job)) {
     BERTH_CHECK(!has_nul(job.command) && !has_nul(job.name));
   }
 }

@@ -50,8 +50,12 @@ std::string to_json(const EditRequest& request) {
   return json.take();
 }
 
-Result<void> read_edit(std::string_view text, JobDescription& job) {
-  const Result<Json> json = parse_object(text);
+struct JobEdit::Fields {
+  Json json;
+};
+
+Result<JobEdit> JobEdit::parse(std::string_view text) {
+  Result<Json> json = parse_object(text);
   if (!json) {
     return Failure(json.error());
   }
@@ -71,7 +75,18 @@ Result<void> read_edit(std::string_view text, JobDescription& job) {
       return fail(ErrorCode::Usage, fmt::format("{} cannot be changed once a job is queued", key));
     }
   }
-  if (Result<void> read = read_description(*json, job); !read) {
+  JobEdit edit;
+  edit.fields_ = std::make_shared<const Fields>(Fields{std::move(*json)});
+  JobDescription any;
+  any.command = "true";
+  if (const Result<void> applied = edit.apply(any); !applied) {
+    return Failure(applied.error());
+  }
+  return edit;
+}
+
+Result<void> JobEdit::apply(JobDescription& job) const {
+  if (Result<void> read = read_description(fields_->json, job); !read) {
     return read;
   }
   job.spec.needs.settle();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,7 +42,18 @@ struct EditRequest {
   bool operator==(const EditRequest&) const = default;
 };
 std::string to_json(const EditRequest& request);
-/// Changes `job` by what an edit says; an error names the field that is wrong.
-Result<void> read_edit(std::string_view json, JobDescription& job);
+
+/// What an edit says, read once for however many jobs it is for.
+class JobEdit {
+ public:
+  /// An error names the field that is wrong for any job.
+  static Result<JobEdit> parse(std::string_view json);
+  /// An error names the field that is wrong for this one.
+  Result<void> apply(JobDescription& job) const;
+
+ private:
+  struct Fields;
+  std::shared_ptr<const Fields> fields_;
+};
 
 }  // namespace berth

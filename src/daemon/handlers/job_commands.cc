@@ -45,8 +45,8 @@ const std::vector<Verb>& verbs() {
 
 struct JobCommands::Batch {
   std::string verb;
-  std::string_view which;  // it is for, in words
-  std::string body;
+  std::string_view which;       // it is for, in words
+  std::optional<JobEdit> edit;  // where that is what it does
   int signal = 0;
   Peer peer;
   JobQuery query;
@@ -78,9 +78,15 @@ void JobCommands::handle(RoutedRequest asked) {
                         failed({ErrorCode::Usage, "signal must be from 1 to 64"}));
   }
   auto batch = std::make_shared<Batch>();
+  if (name == "edit") {
+    const Result<JobEdit> edit = JobEdit::parse(request.body);
+    if (!edit) {
+      return desk_.answer(std::move(asked.reply), failed(edit.error()));
+    }
+    batch->edit = *edit;
+  }
   batch->verb = name;
   batch->which = verb->which;
-  batch->body = std::move(asked.request.body);
   batch->signal = static_cast<int>(*signal);
   batch->peer = request.peer;
   batch->single =
@@ -172,7 +178,7 @@ Result<void> JobCommands::act(const Batch& batch, const JobRecord& job) {
     return done;
   }
   if (verb == "edit") {
-    return edit(job, batch.body, batch.peer.uid);
+    return edit(job, *batch.edit, batch.peer.uid);
   }
   return send(batch, job);
 }
@@ -228,14 +234,14 @@ Result<void> JobCommands::rerun(const JobRecord& job) {
   return {};
 }
 
-Result<void> JobCommands::edit(const JobRecord& job, const std::string& changes, uid_t editor) {
+Result<void> JobCommands::edit(const JobRecord& job, const JobEdit& changes, uid_t editor) {
   const Time at = desk_.now();
   JobDescription edited = job.description;
   edited.spec.begin = std::max(edited.spec.begin, job.not_before);
   edited.spec.owner = desk_.owners.of(edited.project, edited.user);
   const JobSpec before = edited.spec;
-  if (Result<void> read = read_edit(changes, edited); !read) {
-    return read;
+  if (Result<void> applied = changes.apply(edited); !applied) {
+    return applied;
   }
   if (Result<void> checked = desk_.fair_use.check_rank(edited.spec, editor, before); !checked) {
     return checked;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "api/messages/edit.h"
 #include "daemon/desk.h"
 #include "daemon/job_pauses.h"
 #include "daemon/routes.h"
@@ -26,7 +27,7 @@ class JobCommands {
   Result<void> act(const Batch& batch, const JobRecord& job);
   Result<void> send(const Batch& batch, const JobRecord& job);
   Result<void> rerun(const JobRecord& job);
-  Result<void> edit(const JobRecord& job, const std::string& changes, uid_t editor);
+  Result<void> edit(const JobRecord& job, const JobEdit& changes, uid_t editor);
 
   Desk& desk_;
   ShimRunner& runner_;
