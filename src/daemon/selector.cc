@@ -4,6 +4,7 @@
 #include <pwd.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/units.h"
@@ -26,8 +27,20 @@ Result<std::uint64_t> parse_id(std::string_view text) {
   return static_cast<std::uint64_t>(*number);
 }
 
+/// Calls `take` with each of "a,b,c", until one is refused.
+template <class Take>
+Result<void> for_each_part(std::string_view list, Take take) {
+  Result<void> taken;
+  for (std::size_t begin = 0; taken && begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    taken = take(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return taken;
+}
+
 /// "12" or "3-7"; false when it is neither.
-Result<bool> take_numbers(std::string_view word, JobFilter& filter) {
+Result<bool> take_numbers(std::string_view word, std::vector<IdRange>& ids) {
   const std::size_t dash = word.find('-');
   if (!is_number(word.substr(0, dash)) ||
       (dash != word.npos && !is_number(word.substr(dash + 1)))) {
@@ -41,7 +54,7 @@ Result<bool> take_numbers(std::string_view word, JobFilter& filter) {
   if (*last < *first) {
     return fail(ErrorCode::Usage, fmt::format("'{}' is a range from back to front", word));
   }
-  filter.ids.push_back({JobId{*first}, JobId{*last}});
+  ids.push_back({JobId{*first}, JobId{*last}});
   return true;
 }
 
@@ -93,12 +106,33 @@ Result<void> set_once(Field& field, std::string_view value, std::string_view kin
   return {};
 }
 
-Result<void> take(std::string_view word, JobFilter& filter) {
-  if (word.empty()) {
-    // As a name it would mean every job without one: a variable that is not set must not do that.
-    return fail(ErrorCode::Usage, "an empty word chooses no job (name= chooses those without one)");
+/// "12,14,20-29"; false when it is something else.
+Result<bool> take_number_list(std::string_view word, JobFilter& filter) {
+  if (word.find_first_not_of("0123456789-,") != word.npos) {
+    return false;
   }
-  const Result<bool> numbers = take_numbers(word, filter);
+  bool all = true;
+  std::vector<IdRange> ids;
+  const Result<void> taken = for_each_part(word, [&](std::string_view part) -> Result<void> {
+    const Result<bool> numbers = take_numbers(part, ids);
+    all = all && numbers && *numbers;
+    return numbers ? Result<void>() : Failure(numbers.error());
+  });
+  if (!taken) {
+    return Failure(taken.error());
+  }
+  if (all) {
+    filter.ids.insert(filter.ids.end(), ids.begin(), ids.end());
+  }
+  return all;
+}
+
+Result<void> take(std::string_view word, JobFilter& filter) {
+  if (word.empty() || word == "/") {
+    // As a name it would mean every job without one: a variable that is not set must not do that.
+    return fail(ErrorCode::Usage, fmt::format("'{}' chooses no job: is a variable empty?", word));
+  }
+  const Result<bool> numbers = take_number_list(word, filter);
   if (!numbers) {
     return Failure(numbers.error());
   }
@@ -119,6 +153,11 @@ Result<void> take(std::string_view word, JobFilter& filter) {
     filter.or_named.push_back(std::move(named));
     return {};
   }
+  constexpr std::array<std::string_view, 5> kValued = {"name", "project", "sweep", "state", "user"};
+  if (value.empty() && std::find(kValued.begin(), kValued.end(), key) != kValued.end()) {
+    // A variable that is not set must not choose every job that has no such value.
+    return fail(ErrorCode::Usage, fmt::format("'{}' chooses no job: is a variable empty?", word));
+  }
   if (key == "name") {
     filter.names.emplace_back(value);
     return {};
@@ -130,7 +169,7 @@ Result<void> take(std::string_view word, JobFilter& filter) {
     return set_once(filter.sweep, value, "sweep");
   }
   if (key == "state") {
-    return take_state(value, filter);
+    return for_each_part(value, [&](std::string_view state) { return take_state(state, filter); });
   }
   if (key == "user") {
     return take_user(value, filter);

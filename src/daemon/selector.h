@@ -1,9 +1,9 @@
 // Selectors: the words by which a user names jobs. Numbers and names each add to the choice (none
 // of them: every job), and so does each state; the other words narrow it:
 //
-//   12  3-7              numbers
+//   12  3-7  12,20-29    numbers
 //   train*               a name (with * and ?); vision/train: a project and a name in it
-//   name= project= sweep= state= user= label=KEY=VALUE
+//   name= project= sweep= state=failed,oom user= label=KEY=VALUE
 #pragma once
 
 #include <string>
