@@ -40,8 +40,8 @@ Result<void> DaemonDevices::open(const std::string& gpus) {
   return {};
 }
 
-Result<void> DaemonDevices::add(const std::string& gpus, Driver& driver) {
-  Result<std::unique_ptr<Devices>> opened = open_devices(gpus);
+Result<void> DaemonDevices::add(const std::string& gpus, Unseen unseen, Driver& driver) {
+  Result<std::unique_ptr<Devices>> opened = open_devices(gpus, unseen);
   if (!opened) {
     return Failure(opened.error());
   }
@@ -67,7 +67,7 @@ Result<void> DaemonDevices::restore(Store& store, Driver& driver, DaemonLog& log
     }
   }
   for (const std::string& gpus : *added) {
-    if (const Result<void> opened = add(gpus, driver); !opened) {
+    if (const Result<void> opened = add(gpus, Unseen::Trust, driver); !opened) {
       // They may come back with the next start; the jobs of the others need not wait for them.
       log.write(opened.error().message);
       added_.push_back(gpus);

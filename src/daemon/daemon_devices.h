@@ -21,7 +21,7 @@ class DaemonDevices {
   /// driver.
   Result<void> open(const std::string& gpus);
   /// Opens more of them.
-  Result<void> add(const std::string& gpus, Driver& driver);
+  Result<void> add(const std::string& gpus, Unseen unseen, Driver& driver);
 
   /// Adds, drains and removes as the daemon before was told.
   Result<void> restore(Store& store, Driver& driver, DaemonLog& log, Time at);

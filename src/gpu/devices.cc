@@ -74,7 +74,8 @@ bool looks_like_id(std::string_view id) {
   return number || id.starts_with("GPU-") || id.starts_with("MIG-");
 }
 
-Result<std::unique_ptr<Devices>> open_named(const std::vector<std::string_view>& ids) {
+Result<std::unique_ptr<Devices>> open_named(const std::vector<std::string_view>& ids,
+                                            Unseen unseen) {
   Result<std::unique_ptr<DriverDevices>> driver = open_driver();
   if (!driver) {
     // Ids are taken on trust here; a slip of the pen is not.
@@ -84,6 +85,13 @@ Result<std::unique_ptr<Devices>> open_named(const std::vector<std::string_view>&
                   fmt::format("'{}' names no device: write numbers like 0,1, UUIDs like GPU-5f3c, "
                               "auto, or sim:4x24GiB for simulated ones",
                               *wrong));
+    }
+    if (unseen == Unseen::Refuse) {
+      return fail(
+          ErrorCode::NotFound,
+          fmt::format("no driver here shows a device {0}, and jobs would fail on one that is "
+                      "not there; if it is, write trust:{0}",
+                      fmt::join(ids, ",")));
     }
     return open_trusted(ids);
   }
@@ -103,7 +111,11 @@ Result<std::unique_ptr<Devices>> open_named(const std::vector<std::string_view>&
 
 }  // namespace
 
-Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus) {
+Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unseen) {
+  if (gpus.starts_with(kTrust)) {
+    gpus.remove_prefix(kTrust.size());
+    unseen = Unseen::Trust;
+  }
   const std::vector<std::string_view> ids = split_ids(gpus);
   if (ids.empty()) {
     return fail(ErrorCode::Usage,
@@ -122,7 +134,7 @@ Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus) {
   if (ids.front() == "auto" || ids.front() == "all") {
     return open_all(ids.front() == "auto");
   }
-  return open_named(ids);
+  return open_named(ids, unseen);
 }
 
 }  // namespace berth

@@ -69,10 +69,17 @@ class Devices {
 /// devices at all: the variables of all families are there and empty, which hides every device.
 std::map<std::string, std::optional<std::string>> visibility(std::span<const DeviceInfo> leased);
 
+/// Before ids that no driver shows.
+inline constexpr std::string_view kTrust = "trust:";
+
+/// What becomes of ids where no driver is there to know them.
+enum class Unseen : std::uint8_t { Trust, Refuse };
+
 /// Devices named as `--gpus` does. `auto`: what the drivers show and an inherited visibility mask
 /// leaves; `all`: also what the mask hides. `0,1,2` or `0 1 2`, names, UUIDs or unique beginnings
 /// of them: an error where a driver is present that does not know one, else taken on trust; one
 /// that comes twice is two slots. `sim:4`, `sim:4x24GiB`: simulated devices.
-Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus);
+/// `trust:0,1` says that ids are to be taken on trust; with Unseen::Refuse nothing else does.
+Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unseen = Unseen::Trust);
 
 }  // namespace berth

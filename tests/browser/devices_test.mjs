@@ -64,6 +64,9 @@ webTest("devices are added and removed", { devices: "sim:2x24GiB", mayFail: /40\
   await assert.rejects(home.berth("gpus", "add", "nonsense:1"), /names no device/);
   assert.deepEqual(Object.keys(await states(home)), ["0", "1"]);
   await names.fill("7");
+  await names.press("Enter");
+  await page.getByText("no driver here shows a device 7").waitFor();
+  await names.fill("trust:7");
   await button(page, "Add").click();
   await device(page, "7").waitFor();
   assert.deepEqual(await states(home), { 0: "ok", 1: "ok", 7: "ok" });

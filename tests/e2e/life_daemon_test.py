@@ -25,7 +25,8 @@ class Devices(LifeCase):
         self.assertEqual(self.table(), {"0": ([1], "drained"), "1": ([2], "removed")})
         self.assertIn("needs 2 GPUs, but only 1 of the 1 GPUs",
                       self.fails("submit", "--gpus", "2", "true"))
-        self.berth("gpus", "add", "2,3")
+        self.assertIn("no driver here shows a device 2,3", self.fails("gpus", "add", "2,3"))
+        self.berth("gpus", "add", "trust:2,3")
         self.berth("wait", "3")
         self.assertIn(self.berth("logs", "3"), ("2\n", "3\n"))
         for restart in (False, True):

@@ -129,7 +129,7 @@ class Metrics(HttpCase):
         self.post("/v1/devices/remove?names=0")
         self.assertEqual(list(self.metrics()["berth_device_up"]), [(("device", "1"), ("slot", "1"))])
         self.post("/v1/devices/add?names=0")
-        self.post("/v1/devices/add?names=7")
+        self.post("/v1/devices/add?names=trust:7")
         self.assertEqual(len(self.metrics()["berth_device_up"]), 3)
         self.check_with_promtool()
 

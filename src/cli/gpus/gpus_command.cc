@@ -76,8 +76,11 @@ int change_main(std::string_view verb, Words words) {
             "add: the daemon may use these devices, too (again, if they were removed).\n"
             "remove: it forgets them; jobs that run on them are left to end.\n"
             "drain: jobs that run stay, nothing new starts there, until undrain.");
-  args.positional("NAME…", "devices, as --gpus names them", 1, 1000,
-                  [&](std::string_view word) -> Result<void> {
+  args.positional("NAME…",
+                  verb == "add"
+                      ? "devices, as --gpus names them (trust:0,1: though no driver shows them)"
+                      : "devices, as --gpus names them",
+                  1, 1000, [&](std::string_view word) -> Result<void> {
                     names += (names.empty() ? "" : ",") + std::string(word);
                     return {};
                   });

@@ -26,7 +26,9 @@ HttpResponse changed_devices(Desk& desk, DaemonDevices& devices, const HttpReque
   }
   std::vector<std::string> unknown;
   std::vector<std::uint32_t> known;
-  for (const std::string& name : split_names(request.parameter("names").value_or(""))) {
+  for (const std::string& word : split_names(request.parameter("names").value_or(""))) {
+    const std::string_view name =
+        word.starts_with(kTrust) ? std::string_view(word).substr(kTrust.size()) : word;
     const std::size_t before = known.size();
     for (std::uint32_t i = 0; i < desk.driver.devices().states().size(); ++i) {
       const DeviceSpec& spec = devices.list()[i].spec;
@@ -36,7 +38,7 @@ HttpResponse changed_devices(Desk& desk, DaemonDevices& devices, const HttpReque
       }
     }
     if (known.size() == before) {
-      unknown.push_back(name);
+      unknown.push_back(word);
     }
   }
   if (known.empty() && unknown.empty()) {
@@ -49,7 +51,7 @@ HttpResponse changed_devices(Desk& desk, DaemonDevices& devices, const HttpReque
   }
   if (adds && !unknown.empty()) {
     const std::string gpus = fmt::format("{}", fmt::join(unknown, ","));
-    if (const Result<void> added = devices.add(gpus, desk.driver); !added) {
+    if (const Result<void> added = devices.add(gpus, Unseen::Refuse, desk.driver); !added) {
       return failed(added.error());
     }
   }
