@@ -4,7 +4,17 @@
 
 #include <iterator>
 
+#include "api/messages/fields.h"
+
 namespace berth {
+
+template <class Io>
+void fields(Io& io, In<Io, IdsReply>& reply) {
+  io.version();
+  io.required("count", reply.count);
+}
+
+Result<IdsReply> parse_ids_reply(std::string_view json) { return read_message<IdsReply>(json); }
 
 void IdsReplyWriter::add(JobId id) {
   ++count_;

@@ -5,10 +5,18 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
+#include "base/result.h"
 
 namespace berth {
+
+/// As far as clients of this program read it.
+struct IdsReply {
+  std::uint64_t count = 0;
+};
+Result<IdsReply> parse_ids_reply(std::string_view json);
 
 class IdsReplyWriter {
  public:

@@ -19,6 +19,19 @@ namespace {
 
 constexpr int kWaitTimedOut = 124;
 
+/// A request that changes jobs, and how its user wants it done.
+struct JobChange {
+  bool json = false;
+  bool yes = false;  // without a question
+  std::string target;
+  std::string body;
+
+  void declare(Args& args) {
+    args.flag("-y,--yes", yes, "do not ask, however many jobs it is");
+    args.flag("--json", json, "print JSON");
+  }
+};
+
 /// Tells what a command did ("held {} {}" of a number and `jobs`), where that is not plain.
 int tell_jobs(std::string_view name, std::string_view did, const Selection& selection,
               const Result<std::string>& answer, bool json) {
@@ -53,13 +66,31 @@ Result<void> set(std::optional<T>& out, const Result<T>& value) {
   return {};
 }
 
+/// Sends what changes jobs, unless somebody at a terminal thinks better of it.
+int change_jobs(std::string_view verb, std::string_view did, const Selection& selection,
+                const JobChange& change) {
+  const std::string name = fmt::format("berth {}", verb);
+  const Result<bool> sure =
+      change.yes ? Result<bool>(true)
+                 : confirm(verb, selection, verb == "rerun" ? "state=ended" : "state=live");
+  if (!sure) {
+    return report(name, sure.error());
+  }
+  if (!*sure) {
+    fmt::print(stderr, "{}: nothing was changed\n", name);
+    return 1;
+  }
+  return tell_jobs(name, did, selection, ask_daemon("POST", change.target, change.body),
+                   change.json);
+}
+
 /// A command that takes jobs and nothing else.
 int verb_main(std::string_view verb, std::string_view did, std::string_view summary, Words words) {
   Selection selection;
-  bool json = false;
+  JobChange change;
   Args args(fmt::format("berth {} JOBS…", verb), std::string(summary));
   selection.declare(args, 1);
-  args.flag("--json", json, "print JSON");
+  change.declare(args);
   args.example(fmt::format("berth {} 12 20-29", verb));
   args.example(
       fmt::format("berth {} {}sweep=lr-search", verb, verb == "rerun" ? "state=failed " : ""));
@@ -71,9 +102,8 @@ int verb_main(std::string_view verb, std::string_view did, std::string_view summ
   if (!*parsed) {
     return 0;
   }
-  return tell_jobs(name, did, selection,
-                   ask_daemon("POST", fmt::format("/v1/jobs/{}?{}", verb, selection.query())),
-                   json);
+  change.target = fmt::format("/v1/jobs/{}?{}", verb, selection.query());
+  return change_jobs(verb, did, selection, change);
 }
 
 }  // namespace
@@ -104,14 +134,14 @@ int rerun_main(Words words) {
 int kill_main(Words words) {
   Selection selection;
   std::string signal;
-  bool json = false;
+  JobChange change;
   Args args("berth kill JOBS… [options]",
             "Ends jobs: those that wait leave the queue, those that run are asked to end (TERM),\n"
             "killed after a grace of 10 seconds, and killed at once when asked again.");
   selection.declare(args, 1);
   args.value("-s,--signal", "SIGNAL", "only send this signal to the processes of running jobs",
              signal);
-  args.flag("--json", json, "print JSON");
+  change.declare(args);
   args.example("berth kill 12");
   args.example("berth kill project=vision state=queued");
   args.example("berth kill --signal USR1 12");
@@ -122,22 +152,22 @@ int kill_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  std::string target = "/v1/jobs/kill?" + selection.query();
+  change.target = "/v1/jobs/kill?" + selection.query();
   if (!signal.empty()) {
     const Result<int> number = parse_signal(signal);
     if (!number) {
       return report("berth kill", number.error());
     }
-    target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
+    change.target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
   }
-  return tell_jobs("berth kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}",
-                   selection, ask_daemon("POST", target), json);
+  return change_jobs("kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}",
+                     selection, change);
 }
 
 int edit_main(Words words) {
   Selection selection;
   EditRequest changes;
-  bool json = false;
+  JobChange change;
   Args args("berth edit JOBS… [options]", "Changes jobs that wait.");
   selection.declare(args, 1);
   const auto integer = [](std::optional<std::int64_t>& out, const char* what) {
@@ -173,7 +203,7 @@ int edit_main(Words words) {
   args.value("--retries", "N", "run it again when it fails", integer(changes.retries, "retries"));
   args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
              [&](std::string_view when) { return set(changes.begin, parse_begin(when)); });
-  args.flag("--json", json, "print JSON");
+  change.declare(args);
   args.example("berth edit 12 --priority -5");
   args.example("berth edit project=vision --gpus 2 --mem 20GiB");
   args.example("berth edit 12 --command 'python train.py --lr 0.01' --begin 22:00");
@@ -187,9 +217,9 @@ int edit_main(Words words) {
   if (changes == EditRequest{}) {
     return report("berth edit", Error{ErrorCode::Usage, "say what to change (--help lists it)"});
   }
-  return tell_jobs("berth edit", "changed {} {}", selection,
-                   ask_daemon("POST", "/v1/jobs/edit?" + selection.query(), to_json(changes)),
-                   json);
+  change.target = "/v1/jobs/edit?" + selection.query();
+  change.body = to_json(changes);
+  return change_jobs("edit", "changed {} {}", selection, change);
 }
 
 int forget_main(Words words) {

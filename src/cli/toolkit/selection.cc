@@ -1,11 +1,14 @@
 #include "cli/toolkit/selection.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <iostream>
 #include <iterator>
 
 #include "api/http_text.h"
+#include "api/messages/ids.h"
 #include "cli/toolkit/daemon_client.h"
 
 namespace berth {
@@ -50,6 +53,35 @@ std::string Selection::query() const {
     text += (text.empty() ? "select=" : "&select=") + percent_encode(word);
   }
   return text;
+}
+
+bool Selection::one_by_one() const {
+  return std::all_of(words_.begin(), words_.end(), [](const std::string& word) {
+    return word.find_first_not_of("0123456789") == word.npos;
+  });
+}
+
+Result<bool> confirm(std::string_view verb, const Selection& selection, std::string_view among) {
+  if (selection.one_by_one() || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+    return true;
+  }
+  const bool narrowed =
+      std::any_of(selection.words().begin(), selection.words().end(),
+                  [](const std::string& word) { return word.starts_with("state="); });
+  const Result<IdsReply> chosen =
+      as_message(ask_daemon("GET", fmt::format("/v1/jobs/ids?{}{}", selection.query(),
+                                               narrowed ? "" : "&select=" + percent_encode(among))),
+                 parse_ids_reply);
+  if (!chosen) {
+    return Failure(chosen.error());
+  }
+  if (chosen->count <= 1) {
+    return true;
+  }
+  fmt::print(stderr, "{} {} jobs? [y/N] ", verb, chosen->count);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all, std::int64_t limit,

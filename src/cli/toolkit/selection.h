@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/messages/job.h"
@@ -18,12 +19,18 @@ class Selection {
   std::string query() const;
   bool empty() const { return words_.empty(); }
   const std::vector<std::string>& words() const { return words_; }
+  /// Every job is named by a number of its own.
+  bool one_by_one() const;
 
  private:
   std::vector<std::string> tidy_words() const;
 
   std::vector<std::string> words_;
 };
+
+/// Asks on a terminal before a command ("kill") changes several jobs that were not named one by
+/// one. `among` narrows the choice as the command will: "state=live". False: better not.
+Result<bool> confirm(std::string_view verb, const Selection& selection, std::string_view among);
 
 /// Every job that is chosen, page after page, at most `limit` (0: all); `more` says whether some
 /// were left out.
