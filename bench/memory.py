@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What packing by memory gains, and what wrong claims cost: 200 mixed jobs on 4 simulated GPUs.
 
-    bench/memory.py path/to/berth [--scale 1] [--parts off,claims,auto,half,foreign]
+    bench/memory.py path/to/berth [--scale 1] [--parts off,claims,auto,half,placement]
 
 off      every job with a GPU of its own
 claims   true claims
 auto     no claims, twice: the second run knows what the first has measured
 half     a fifth of the claims too small by half
+placement  jobs that come one by one and slow each other down on a shared GPU: the mean time from
+         submission to end by placement
 The jobs take 2 to 20 GiB for 1 to 10 s (times the scale). The lower bound is the larger of their
 memory-seconds over all memory and of the longest job.
 """
@@ -16,6 +18,7 @@ import os
 import random
 import subprocess
 import tempfile
+import time
 
 GPUS, SIZE = 4, 24 * 1024  # MiB each
 MARGIN = 64                # what a true claim has to spare, in MiB
@@ -48,11 +51,37 @@ def run(berth, lines, home, *options):
     return summary["elapsed_s"], summary, causes
 
 
+def contending(seed=11, count=60):
+    """Small jobs that each want 40 to 90 % of a GPU, a second apart on average."""
+    draw = random.Random(seed)
+    return [(draw.randint(2 * 1024, 6 * 1024), draw.uniform(1, 4), draw.randint(40, 90), draw.expovariate(1))
+            for _ in range(count)]
+
+
+def mean_completion(berth, work, scale, placement):
+    """Of jobs that are sent to `berth run` as time goes by."""
+    with tempfile.TemporaryDirectory(prefix="berth-bench-") as home:
+        env = dict(os.environ, BERTH_HOME=home, BERTH_LOCKS=home + "/locks")
+        process = subprocess.Popen([berth, "run", "--json", "--gpus", f"sim:{GPUS}x{SIZE}MiB", "--placement", placement],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        sent = []
+        for mem, seconds, percent, gap in work:
+            time.sleep(gap * scale)
+            sent.append(time.time())
+            process.stdin.write(f"@mem={mem + MARGIN}MiB {berth} simjob --contend --mem {mem}MiB --util {percent} "
+                                f"--hold {seconds * scale:.3f}s\n")
+            process.stdin.flush()
+        events = [json.loads(text) for text in process.communicate()[0].splitlines()]
+    ends = [event for event in events if event["event"] == "end"]
+    assert len(ends) == len(work) and all(event["state"] == "succeeded" for event in ends)
+    return sum(event["time"] - sent[event["job"] - 1] for event in ends) / len(ends)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("berth")
     parser.add_argument("--scale", type=float, default=1)
-    parser.add_argument("--parts", default="off,claims,auto,half")
+    parser.add_argument("--parts", default="off,claims,auto,half,placement")
     options = parser.parse_args()
     berth = os.path.realpath(options.berth)
     work = [(mem, seconds * options.scale) for mem, seconds in jobs()]
@@ -84,6 +113,12 @@ def main():
                 report("auto, second", bare, home)
             elif part == "half":
                 report("half", half, home)
+            elif part == "placement":
+                means = {placement: mean_completion(berth, contending(), options.scale, placement)
+                         for placement in ("pack", "idle")}
+                print("placement: mean completion " +
+                      ", ".join(f"{name} {mean:.2f} s" for name, mean in means.items()) +
+                      f"; idle {means['idle'] / means['pack']:.2f} × pack", flush=True)
 
 
 if __name__ == "__main__":

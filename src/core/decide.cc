@@ -32,7 +32,8 @@ class Scheduler::CurrentView final : public View {
     if (bucket.blocked_at == table.freed()) {
       return std::nullopt;
     }
-    auto devices = table.place(bucket.needs, scheduler_.config_.placement, avoid);
+    auto devices = table.place(bucket.needs, scheduler_.config_.placement, avoid,
+                               bucket.needs.alone() ? 0 : whole_devices_wanted());
     if (!devices && avoid.empty()) {
       waiting.mark_blocked(shape, table.freed());
     }
@@ -67,6 +68,19 @@ class Scheduler::CurrentView final : public View {
   }
 
  private:
+  /// By the jobs that wait; counted up to as many as there are.
+  std::size_t whole_devices_wanted() const {
+    std::size_t wanted = 0;
+    for (const Queue::Head& head : scheduler_.queue_.heads()) {
+      const Bucket& bucket = scheduler_.queue_.bucket(head.shape);
+      wanted += bucket.needs.alone() ? bucket.needs.gpus * bucket.jobs.size() : 0;
+      if (wanted >= scheduler_.devices_.size()) {
+        break;
+      }
+    }
+    return wanted;
+  }
+
   /// An estimate, or failing that the limit; a job past its estimate may end any moment.
   Time expected_end(const Job& job) const {
     const auto* running = std::get_if<Running>(&job.state);

@@ -113,6 +113,9 @@ std::int64_t score(const DeviceSlot& slot, const Needs& needs, Placement placeme
       const std::int64_t free = free_part(slot);
       return fragment(std::max<std::int64_t>(free - part_of(needs, slot), 0)) - fragment(free);
     }
+    case Placement::Idle:
+      return loaded == 0 ? free_neighbours
+                         : loaded * 1'000'000'000 + (kWholeShare - free_part(slot)) * 100'000;
   }
   return 0;
 }
@@ -121,6 +124,19 @@ std::int64_t score(const DeviceSlot& slot, const Needs& needs, Placement placeme
 bool any_whole_device(const Needs& needs) {
   return needs.alone() && needs.model.empty() && needs.only.empty() && needs.exclude.empty() &&
          needs.prefer.empty();
+}
+
+/// Idle devices alone where they are enough, unless that would keep waiting jobs from the whole
+/// devices that they want: then shared ones alone, where those are enough.
+void keep_idle_or_shared(std::vector<Candidate>& candidates, std::span<const DeviceSlot> slots,
+                         std::size_t count, bool spare_idle) {
+  const auto wanted =
+      std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return candidate.preferred || slots[candidate.id.value].leases.empty() != spare_idle;
+      });
+  if (static_cast<std::size_t>(wanted - candidates.begin()) >= count) {
+    candidates.erase(wanted, candidates.end());
+  }
 }
 
 /// Several devices: the smallest neighbourhood that holds enough of them, nearest level first.
@@ -158,7 +174,8 @@ std::optional<std::vector<DeviceId>> choose_near(std::vector<Candidate> candidat
 }  // namespace
 
 std::vector<std::string_view> placement_names() {
-  return {"pack", "bestfit", "leastloaded", "spread", "fgd"};  // in the order of the enumerators
+  // In the order of the enumerators.
+  return {"pack", "bestfit", "leastloaded", "spread", "fgd", "idle"};
 }
 
 std::string_view placement_name(Placement placement) {
@@ -288,7 +305,8 @@ bool DeviceTable::fits_when_empty(DeviceId id, const Needs& needs) const {
 }
 
 std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Placement placement,
-                                                        std::span<const DeviceId> avoid) const {
+                                                        std::span<const DeviceId> avoid,
+                                                        std::size_t whole_wanted) const {
   if (needs.gpus == 0) {
     return cpu_free() ? std::optional(std::vector<DeviceId>{}) : std::nullopt;
   }
@@ -307,8 +325,12 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   if (candidates.size() < needs.gpus) {
     return std::nullopt;
   }
+  if (placement == Placement::Idle) {
+    keep_idle_or_shared(candidates, slots_, needs.gpus, idle_.count() < needs.gpus + whole_wanted);
+  }
   std::map<std::tuple<int, int, int>, std::int64_t> free_in_island;
-  if (placement == Placement::Pack || placement == Placement::Spread) {
+  if (placement == Placement::Pack || placement == Placement::Spread ||
+      placement == Placement::Idle) {
     for (const Candidate& candidate : candidates) {
       ++free_in_island[neighbourhood(slots_[candidate.id.value].spec.locality, 0)];
     }
@@ -330,7 +352,7 @@ std::optional<std::vector<DeviceId>> DeviceTable::place_whole(std::uint32_t coun
                                                               Placement placement) const {
   using Choice = IdleIndex::Choice;
   Choice choice = Choice::Fullest;  // several are always placed so: see choose_near()
-  if (count == 1 && placement != Placement::Pack) {
+  if (count == 1 && placement != Placement::Pack && placement != Placement::Idle) {
     choice = placement == Placement::Spread ? Choice::Emptiest : Choice::First;
   }
   const int node = idle_.choose_node(count, choice);

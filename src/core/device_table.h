@@ -43,7 +43,10 @@ enum class Placement : std::uint8_t {
   LeastLoaded,  // where the fewest jobs run
   Spread,       // where the most others are free
   Fgd,          // where the least is left over that nobody can use
+  Idle,         // idle devices, while enough are left for jobs that wait for whole ones; then where
+                // the fewest jobs run
 };
+inline constexpr Placement kUsualPlacement = Placement::Idle;
 
 /// As `--placement` names them.
 std::vector<std::string_view> placement_names();
@@ -78,9 +81,11 @@ class DeviceTable {
   bool fits_but_for_mps(DeviceId id, const Needs& needs) const;
 
   /// Devices for a job, near each other where it needs several; nothing when it does not fit now.
-  /// `avoid` are devices kept for somebody else.
+  /// `avoid` are devices kept for another job. `whole_wanted` is how many whole devices other
+  /// waiting jobs want: Placement::Idle leaves that many idle where it can.
   std::optional<std::vector<DeviceId>> place(const Needs& needs, Placement placement,
-                                             std::span<const DeviceId> avoid = {}) const;
+                                             std::span<const DeviceId> avoid = {},
+                                             std::size_t whole_wanted = 0) const;
 
   /// An error when no state of the leases would ever let this job start.
   std::optional<std::string> impossible(const Needs& needs) const;

@@ -28,6 +28,7 @@ void IdleIndex::set_idle(DeviceId id, bool idle) {
   word ^= bit;
   Node& node = nodes_[node_of_[id.value]];
   node.idle = idle ? node.idle + 1 : node.idle - 1;
+  count_ = idle ? count_ + 1 : count_ - 1;
 }
 
 int IdleIndex::choose_node(std::uint32_t count, Choice choice) const {

@@ -20,6 +20,8 @@ class IdleIndex {
   /// them is more than counting.
   bool flat() const { return flat_; }
   std::size_t largest_node() const { return largest_node_; }
+  /// How many devices are idle.
+  std::size_t count() const { return count_; }
 
   enum class Choice : std::uint8_t { Fullest, Emptiest, First };
   /// The machine with enough idle devices: the one with the fewest or the most, or just the first;
@@ -41,6 +43,7 @@ class IdleIndex {
   std::vector<std::uint32_t> node_of_;
   std::vector<std::uint64_t> bits_;
   std::size_t largest_node_ = 0;
+  std::size_t count_ = 0;
   bool flat_ = true;
 };
 

@@ -154,7 +154,7 @@ class Forecast;
 class Scheduler {
  public:
   struct Config {
-    Placement placement = Placement::Pack;
+    Placement placement = kUsualPlacement;
     DeviceTable::Limits limits;
     Duration grace = std::chrono::seconds(10);  // between Ask and Force
     bool enforce_claims = false;  // ends a job that uses more than it claimed beside others

@@ -9,7 +9,7 @@ namespace berth {
 
 struct PolicySetting {
   std::string policy;  // its name, with its settings: "energy:1500"
-  Placement placement = Placement::Pack;
+  Placement placement = kUsualPlacement;
 };
 Result<PolicySetting> read_policy(Store& store, const DaemonOptions& options);
 Result<void> keep_policy(Store& store, const Driver& driver);

@@ -19,7 +19,7 @@ namespace berth {
 
 struct RunOptions {
   std::string policy = "priority";
-  Placement placement = Placement::Pack;
+  Placement placement = kUsualPlacement;
   Bytes buffer = DeviceTable::Limits{}.buffer;
   bool enforce_claims = false;
   std::string peaks;  // the file of what jobs have used; empty: nothing is learned

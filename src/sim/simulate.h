@@ -25,7 +25,7 @@ struct Faults {
 };
 
 struct SimOptions {
-  Placement placement = Placement::Pack;
+  Placement placement = kUsualPlacement;
   Duration preemption_cost{};  // of work that a job must do again each time it goes on
   SharingModel sharing = undisturbed;
   Bytes buffer;  // kept free beside claims on a shared device

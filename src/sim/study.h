@@ -14,7 +14,7 @@ namespace berth {
 /// One of the things to try on each workload.
 struct Contender {
   std::string policy;  // `oracle:NAME` is told the true lengths
-  Placement placement = Placement::Pack;
+  Placement placement = kUsualPlacement;
 };
 
 /// One workload with the seed for all that is drawn in its runs.

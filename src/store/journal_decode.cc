@@ -59,7 +59,7 @@ std::vector<DeviceId> devices(Decoder& in) {
 }
 
 Placement placement(Decoder& in) {
-  return static_cast<Placement>(in.number_up_to(static_cast<std::uint64_t>(Placement::Fgd)));
+  return static_cast<Placement>(in.number_up_to(static_cast<std::uint64_t>(Placement::Idle)));
 }
 
 Restarted restarted(Decoder& in) {

@@ -200,7 +200,7 @@ Result<void> BatchCommand::settle() {
   batch.size = static_cast<std::size_t>(num);
   report.program = kBatchName;
   run.buffer = sharing.buffer;
-  run.placement = sharing.placement.value_or(Placement::Pack);
+  run.placement = sharing.placement.value_or(kUsualPlacement);
   run.enforce_claims = sharing.enforce_claims;
   defaults.apply(run.defaults);
   if (Result<void> applied = mps.apply(run.defaults.needs); !applied) {

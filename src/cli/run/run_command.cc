@@ -129,7 +129,7 @@ Result<void> settle(RunCommand& command) {
     run.defaults.needs.share = kWholeShare / static_cast<std::uint32_t>(command.per_gpu);
   }
   run.buffer = command.sharing.buffer;
-  run.placement = command.sharing.placement.value_or(Placement::Pack);
+  run.placement = command.sharing.placement.value_or(kUsualPlacement);
   run.enforce_claims = command.sharing.enforce_claims;
   if (const Result<Paths> paths = find_paths()) {
     run.peaks = paths->state + "/peaks";

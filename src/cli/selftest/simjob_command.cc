@@ -85,6 +85,8 @@ Result<bool> parse_options(Words words, SimJobOptions& options) {
              moment([&](Duration length) { plan.hold = length; }));
   args.value("--util", "PERCENT", "utilisation meanwhile (default: 100)",
              bounded(plan.utilization, 100));
+  args.flag("--contend", plan.contends,
+            "take longer than --hold while jobs want more than 100 % of a device");
   args.value("--power", "WATTS", "power drawn meanwhile (default: 200)", bounded(watts, 100'000));
   args.value("--fail-at", "TIME", "fail at this time after the start",
              moment([&](Duration length) { plan.fail_at = length; }));

@@ -283,7 +283,7 @@ Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study) {
     return Failure(!summaries ? summaries.error() : finished.error());
   }
   if (study.recorded) {
-    study.contenders.insert(study.contenders.begin(), Contender{"recorded", Placement::Pack});
+    study.contenders.insert(study.contenders.begin(), Contender{"recorded", kUsualPlacement});
     summaries->insert(summaries->begin(),
                       {summarise(study.trials.front().workload, study.machine, *study.recorded)});
     watcher.first_runs().insert(watcher.first_runs().begin(), std::move(*study.recorded));

@@ -238,7 +238,7 @@ Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study
     options.policies = {"priority", "fifo", "sjf", "easy", "srtf"};
   }
   if (options.placements.empty()) {
-    options.placements = {Placement::Pack};
+    options.placements = {kUsualPlacement};
   }
   for (const std::string& policy : options.policies) {
     for (const Placement placement : options.placements) {

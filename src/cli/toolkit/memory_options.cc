@@ -5,8 +5,9 @@ namespace berth {
 void SharingOptions::declare(Args& args) {
   args.value("--buffer", "SIZE", "memory kept free on a shared GPU (default: 512MiB)", buffer);
   args.value("--placement", "HOW",
-             "which of the GPUs that fit: pack (the default: fill one up before the\n"
-             "next), bestfit (where the least memory is left), leastloaded, spread, fgd",
+             "which of the GPUs that fit: idle (the default: an idle one, then the\n"
+             "least loaded), pack (fill one up before the next), bestfit (where the\n"
+             "least memory is left), leastloaded, spread, fgd",
              [this](std::string_view text) -> Result<void> {
                const Result<Placement> named = parse_placement(text);
                if (!named) {

@@ -107,6 +107,17 @@ class Holdings {
     return complaint.empty();
   }
 
+  /// How fast the job gets on: the slowest of its devices decides.
+  double speed() const {
+    return state_.locked([&](SimHeader&, std::span<SimRecord> records) {
+      int wanted = 100;
+      for (const SimPart& part : parts_) {
+        wanted = std::max(wanted, sim_wanted_utilization(records[part.record]));
+      }
+      return 100.0 / wanted;
+    });
+  }
+
  private:
   std::string grow_record(SimRecord& record, int slice, std::size_t index, std::int64_t total) {
     if (record.lost != 0) {
@@ -191,10 +202,30 @@ class SimJob {
         return end;
       }
     }
-    return wait_until(plan_.ramp + plan_.hold);
+    return plan_.contends ? work() : wait_until(plan_.ramp + plan_.hold);
   }
 
  private:
+  /// Until as much is done as in `hold` with the devices to itself.
+  End work() {
+    constexpr Duration kLook = std::chrono::milliseconds(20);
+    Duration at = plan_.ramp;
+    for (Duration left = plan_.hold; left > Duration::zero();) {
+      const double speed = holdings_.speed();
+      const auto needed =
+          Duration(static_cast<std::int64_t>(static_cast<double>(left.count()) / speed));
+      const Duration step = std::min(needed, kLook);
+      at += step;
+      if (const End end = wait_until(at); end.outcome != Outcome::Done) {
+        return end;
+      }
+      left = step == needed ? Duration::zero()
+                            : left - Duration(static_cast<std::int64_t>(
+                                         static_cast<double>(step.count()) * speed));
+    }
+    return {};
+  }
+
   /// Waits until `moment` after the start; not Done where the job ends before.
   End wait_until(Duration moment) const {
     const bool fails = plan_.fail_at && *plan_.fail_at <= moment;

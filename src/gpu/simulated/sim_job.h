@@ -16,6 +16,7 @@ struct SimJobPlan {
   Duration ramp{};              // time over which the memory is taken
   Duration hold = std::chrono::seconds(1);
   int utilization = 100;
+  bool contends = false;  // gets `hold` done more slowly while its devices are wanted above 100 %
   double watts = 200;
   std::optional<Duration> fail_at;
   int exit_code = 0;

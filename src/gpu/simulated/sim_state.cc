@@ -235,12 +235,16 @@ Bytes sim_used(const SimRecord& device, int slice) {
   return used;
 }
 
-int sim_utilization(const SimRecord& device) {
+int sim_wanted_utilization(const SimRecord& device) {
   int sum = 0;
   for (const SimProcess& process : device.processes) {
     sum += process.pid != 0 ? process.utilization : 0;
   }
-  return std::min(sum, 100);
+  return sum;
+}
+
+int sim_utilization(const SimRecord& device) {
+  return std::min(sim_wanted_utilization(device), 100);
 }
 
 int sim_milliwatts(const SimRecord& device) {

@@ -89,6 +89,8 @@ void set_sim_text(std::array<char, N>& field, std::string_view text) {
 Bytes sim_memory(const SimRecord& device, int slice = -1);
 Bytes sim_used(const SimRecord& device, int slice = -1);
 int sim_utilization(const SimRecord& device);
+/// The same, above 100 where processes want more than there is.
+int sim_wanted_utilization(const SimRecord& device);
 int sim_milliwatts(const SimRecord& device);
 int sim_temperature(const SimRecord& device);
 
