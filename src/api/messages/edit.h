@@ -1,4 +1,4 @@
-// POST /v1/jobs/edit: what is to change of jobs that wait. The answer is a CommandReply.
+// POST /v1/jobs/edit: changes to waiting jobs. The answer is a CommandReply.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace berth {
 
-/// What is not said stays as it is. The daemon checks the values.
+/// Absent fields stay as they are. The daemon checks the values.
 struct EditRequest {
   std::optional<std::string> name;
   std::optional<std::string> command;
@@ -41,7 +41,7 @@ struct EditRequest {
   bool operator==(const EditRequest&) const = default;
 };
 std::string to_json(const EditRequest& request);
-/// Changes `job` by what an edit says; an error names the field that is wrong.
+/// Applies an edit to `job`. An error names the wrong field.
 Result<void> read_edit(std::string_view json, JobDescription& job);
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// Selection: the words by which commands name jobs, and asking the daemon about them.
+// Selection: the words with which users name jobs, and the request to the daemon for these jobs.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ class Selection {
   std::vector<std::string> words_;
 };
 
-/// Every job that is chosen, page after page, at most `limit` (0: all); `more` says whether some
-/// were left out.
+/// All selected jobs, fetched page by page, at most `limit` (0: all). `more` tells whether some
+/// were omitted.
 Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all, std::int64_t limit,
                                          bool& more);
 
