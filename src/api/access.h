@@ -1,5 +1,5 @@
-// Who may ask over TCP: a browser on this machine reaches loopback, too, so a page from elsewhere
-// must get nowhere. Pure functions.
+// Which clients may send requests over TCP. A browser on this machine reaches loopback, too, so a
+// page from elsewhere must get nowhere. Pure functions.
 #pragma once
 
 #include <sys/types.h>
@@ -18,25 +18,26 @@ namespace berth {
 
 inline constexpr uid_t kNobody = static_cast<uid_t>(-1);
 
-/// Who asks.
+/// The client that sends a request.
 struct Peer {
-  bool local = false;         // by the Unix socket: uid is the kernel's word
-  uid_t uid = kNobody;        // over TCP: whose token it is
-  std::uint64_t session = 0;  // that the token is of; 0: none
-  uid_t process = kNobody;    // whose process asks over TCP without a token, if it is told here
+  bool local = false;         // over the Unix socket: uid comes from the kernel
+  uid_t uid = kNobody;        // over TCP: the user of the token
+  std::uint64_t session = 0;  // session of the token; 0: none
+  uid_t process = kNobody;    // over TCP without a token: owner of the client process, if known
 };
 
 struct TcpAccess {
   std::string token;  // stands for `user`
   uid_t user = kNobody;
-  /// Whose session a token is of. May be left out.
+  /// Finds the session of a token. May be omitted.
   std::function<std::optional<Peer>(std::string_view token)> session;
-  /// Requests that need no token, as "GET /path"; HEAD goes with GET. Who asks is then nobody.
+  /// Requests that need no token, as "GET /path"; HEAD goes with GET. The client's uid is then
+  /// kNobody.
   std::vector<std::string> open;
   std::vector<std::string> hosts;  // `host:port` as a Host header names this server, lower case
 };
 
-/// Who has shown nothing need not send more than this.
+/// A client without a token need not send a larger body than this.
 inline constexpr std::size_t kOpenBodyBytes = 4096;
 
 struct Refusal {
@@ -52,7 +53,7 @@ std::vector<std::string> host_names(std::string_view host, int port);
 std::variant<Peer, Refusal> admit(const TcpAccess& access, const RequestHead& head,
                                   std::string_view local_address);
 
-/// Takes as long for a wrong text as for the right one, so that a guess learns nothing.
+/// Takes as long for a wrong text as for the right one, so that a guess reveals nothing.
 bool equal_in_constant_time(std::string_view given, std::string_view expected);
 
 }  // namespace berth

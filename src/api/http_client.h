@@ -1,5 +1,5 @@
-// HttpClient: a small blocking HTTP/1.1 client for berth's own socket. No library behind it: a
-// command in a shell loop has a millisecond or two in all.
+// HttpClient: a small blocking HTTP/1.1 client for berth's own socket. It uses no library, because
+// a command in a shell loop has a millisecond or two in all.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct HttpReply {
   std::string body;
   std::string head;  // as received
 
-  /// The value of a header of the daemon's own, whose names are written as it writes them.
+  /// The value of one of the daemon's own headers. `name` is spelled as the daemon spells it.
   std::string_view header(std::string_view name) const;
 };
 
@@ -29,8 +29,9 @@ struct HttpReply {
 /// encoded (percent_encode() in api/http_text.h).
 class HttpClient {
  public:
-  /// ErrorCode::Unavailable when nobody listens. `patience` is how long the daemon may be silent in
-  /// the middle of a request or before its answer; longer is ErrorCode::Unavailable, too.
+  /// ErrorCode::Unavailable when no daemon listens. `patience` is how long the daemon may be silent
+  /// in the middle of a request or before its answer. A longer silence is ErrorCode::Unavailable,
+  /// too.
   static Result<HttpClient> connect(const std::string& socket_path,
                                     Duration patience = std::chrono::seconds(60));
 
@@ -40,16 +41,16 @@ class HttpClient {
   /// One request over the kept connection.
   Result<HttpReply> send(std::string_view method, std::string_view target, std::string_view body);
 
-  /// Many requests at once, answered in order: what makes thousands a second durable. `on_reply`
-  /// gets each reply with the index of its body; after an error the requests behind the last reply
-  /// may have been carried out or not.
+  /// Sends many requests at once, which are answered in order. This allows thousands of durable
+  /// requests a second. `on_reply` gets each reply with the index of its body. After an error, the
+  /// requests after the last reply may or may not have been carried out.
   Result<void> send_all(std::string_view method, std::string_view target,
                         std::span<const std::string> bodies,
                         const std::function<void(std::size_t index, HttpReply reply)>& on_reply);
 
   /// Reads a stream of server-sent events until `on_event` returns false (the connection is used up
   /// then), the server ends it, or, with ErrorCode::Timeout, `at_most` has passed. An answer that
-  /// is no stream is ErrorCode::Refused with its body as the message.
+  /// is not a stream is ErrorCode::Refused with its body as the message.
   Result<void> follow(std::string_view target, std::string_view last_event_id,
                       const EventReader::OnEvent& on_event, Duration at_most = kForever);
 

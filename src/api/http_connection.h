@@ -1,7 +1,7 @@
-// HttpConnection: one client of HttpServer. Requests are taken from the socket as fast as they come
-// and put in a line; answers leave in the order of that line, all that are ready in one write. It
-// holds what the client does not read within limits: past them it takes no more requests, and cuts
-// an event stream off.
+// HttpConnection: one client of HttpServer. It takes requests from the socket as fast as they come
+// and puts them in a line. Answers leave in the order of that line; all that are ready leave in one
+// write. Limits apply to the output that the client does not read. Past them, the connection takes
+// no more requests and cuts off an event stream.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ namespace berth {
 
 class HttpConnection;
 
-/// What a connection needs of its server. Outlives every connection that is not closed.
+/// What a connection needs from its server. The host outlives every connection that is not closed.
 class ConnectionHost {
  public:
   virtual void handle(HttpRequest request, std::unique_ptr<Responder> responder) = 0;
@@ -27,7 +27,7 @@ class ConnectionHost {
   virtual Budgets& budgets() = 0;
   /// Whether this user may have one more connection, after closing an idle one where that helps.
   virtual bool make_room(uid_t who) = 0;
-  /// For whoever wants to know.
+  /// Reports a refusal, for HttpServer::OnRefusal.
   virtual void refused(uid_t who, std::string_view what) = 0;
   virtual void refused(uid_t who, Good good) = 0;
 
@@ -35,33 +35,33 @@ class ConnectionHost {
   ~ConnectionHost() = default;
 };
 
-/// Of the buffers of a connection that are empty: there may be thousands.
+/// What the empty buffers of a connection may keep: there may be thousands of connections.
 inline constexpr std::size_t kKeptCapacity = std::size_t{16} * 1024;
 
-/// Shared between the server and the calls that the loop still owes it; responders and streams hold
-/// it weakly.
+/// Shared between the server and the calls that the loop still has to make; responders and streams
+/// hold it weakly.
 class HttpConnection : public Flushable, public std::enable_shared_from_this<HttpConnection> {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `access` is null on a Unix socket, whose mode decides who comes in.
+  /// `access` is null on a Unix socket, whose file mode decides who may connect.
   HttpConnection(Loop::Native& loop, ConnectionHost& host, const HttpServer::Limits& limits,
                  Fd socket, Peer peer, std::shared_ptr<const TcpAccess> access);
 
   void start();
-  /// Instead of start(): reads nothing, says why, and ends.
+  /// Called instead of start(): reads no requests, answers why, and ends the connection.
   void turn_away(std::string_view why);
   void flush() override;
-  /// Now and then: heartbeats and time-outs.
+  /// Called now and then, for heartbeats and time-outs.
   void tick(Clock::time_point now);
   void close();
   bool ended() const { return ended_; }
   bool closed() const { return closed_; }
 
-  /// Whose it is; Budgets::kStrangers while nobody knows.
+  /// The user of the connection; Budgets::kStrangers while unknown.
   uid_t who() const { return account_.who(); }
-  /// Can be closed for another: nothing is under way, neither a request nor an answer; or nobody
-  /// knows whose it is.
+  /// Whether it can be closed to make room for another connection: neither a request nor an answer
+  /// is under way, or its user is unknown.
   bool is_dispensable() const;
   /// When something last went in or out.
   Clock::time_point active() const { return active_; }
@@ -71,12 +71,12 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   bool start_stream(std::uint64_t number);
   bool send_event(std::uint64_t number, std::uint64_t id, std::string_view event,
                   std::string_view data);
-  /// What can wait for the client of this stream beside what does already.
+  /// How many more bytes can wait for the client of this stream.
   std::size_t stream_room(std::uint64_t number);
   void end_stream(std::uint64_t number);
 
  private:
-  /// A request that has not been answered in full, in the line.
+  /// A request in the line that has not been answered in full.
   struct Place {
     enum class State { Waiting, Ready, Streaming };
     State state = State::Waiting;
@@ -97,7 +97,8 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   void take_head(bool more_is_here);
   void take_request();
   void refuse(int status, std::string_view message);
-  /// Because the user (without one: whose connection it is) has used up what there is of it.
+  /// Refuses because the user has used up this budget. Without `who`, it is the connection's own
+  /// user.
   void refuse_for(Good good, std::optional<uid_t> who = std::nullopt);
   std::uint64_t add_place(bool head_only, bool keep_alive, std::size_t body_bytes);
 
@@ -142,7 +143,7 @@ class HttpConnection : public Flushable, public std::enable_shared_from_this<Htt
   bool waiting_writable_ = false;
   bool will_flush_ = false;
   bool paused_ = false;       // congested with more input at hand
-  bool no_more_ = false;      // requests are taken; what comes is thrown away
+  bool no_more_ = false;      // no more requests are taken; further input is discarded
   bool ending_ = false;       // the last answer is in output_
   bool drain_first_ = false;  // before closing, because unread input would destroy the answer
   bool draining_ = false;

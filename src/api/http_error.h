@@ -1,4 +1,4 @@
-// The transport's own errors: what it answers where no handler is asked.
+// The transport's own errors: its answers to requests that reach no handler.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace berth {
 
 HttpResponse error_response(int status, std::string_view message);
 
-/// What was wrong with a request that could not be read, by the status that says so.
+/// What was wrong with an unreadable request, by its status.
 std::string_view why_unreadable(int status);
 
 }  // namespace berth

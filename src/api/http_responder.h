@@ -1,5 +1,6 @@
-// Responders of HTTP connections: what a handler holds of a request that it has not answered yet,
-// and of an event stream. Both hold their connection weakly: it may be gone before they are.
+// Responders of HTTP connections: the handles that a handler has for an unanswered request and for
+// an event stream. Both hold their connection weakly, because the connection may be gone before
+// they are.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@ class ResponderOfConnection : public Responder {
   std::shared_ptr<EventStream> stream() override;
 
  private:
-  std::weak_ptr<HttpConnection> connection_;  // none when it has been answered
+  std::weak_ptr<HttpConnection> connection_;  // none once the request has been answered
   std::uint64_t number_;
 };
 

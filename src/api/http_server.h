@@ -1,6 +1,5 @@
 // HttpServer: HTTP/1.1 on a Unix socket and, when asked, on TCP. It parses, limits and
-// authenticates; what a request means is the handler's business. All calls happen on the loop's
-// thread.
+// authenticates; the handler decides what a request means. All calls happen on the loop's thread.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +37,7 @@ struct HttpResponse {
   int status = 200;
   std::string type = "application/json";
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers;  // further ones, such as Allow
+  std::vector<std::pair<std::string, std::string>> headers;  // additional headers, such as Allow
 };
 
 /// An open stream of server-sent events. Writing never blocks: a client that does not read is cut
@@ -46,34 +45,35 @@ struct HttpResponse {
 class EventStream {
  public:
   virtual ~EventStream() = default;
-  /// So many bytes can be sent before it is cut off.
+  /// How many bytes can be sent before the stream is cut off.
   virtual std::size_t room() const = 0;
-  /// False when the client has gone or is too slow; then it stays so.
+  /// False when the client has gone or is too slow. All later calls then return false, too.
   virtual bool send(std::uint64_t id, std::string_view event, std::string_view data) = 0;
 };
 
-/// Exactly one of these answers a request, now or later, on the loop's thread; one call of either
-/// kind. Dropping it answers 500. Nothing happens if the client or the server has gone meanwhile.
+/// Each request has exactly one responder, which answers it now or later, on the loop's thread,
+/// with one call of respond() or stream(). Dropping the responder answers 500. Nothing happens if
+/// the client or the server has gone meanwhile.
 class Responder {
  public:
   virtual ~Responder() = default;
   virtual void respond(HttpResponse response) = 0;
-  /// Whether the client has closed its side. After it has, the loop goes through a batch.
+  /// Whether the client has closed its side. When the client does so, the loop runs a batch.
   virtual bool gone() const { return false; }
-  /// Whether nobody can be answered any more: a client may end its side and still read.
+  /// Whether no answer can reach the client any more. A client may end its side and still read.
   virtual bool closed() const { return false; }
-  /// Starts an event stream; the stream lives until the client goes or the pointer is dropped. Who
-  /// has too many is answered 503, and the stream is a closed one.
+  /// Starts an event stream; the stream lives until the client goes or the pointer is dropped. A
+  /// user with too many streams is answered 503, and the stream is a closed one.
   virtual std::shared_ptr<EventStream> stream() = 0;
 };
 
-/// Requests of one connection may come many at once: each goes to the handler as it arrives, and
-/// the answers leave in the order of the requests, whatever the order they are given in.
+/// A connection may send many requests at once. Each goes to the handler as it arrives. The answers
+/// leave in the order of the requests, whatever order they are given in.
 ///
-/// What each user may have of it is bounded (budgets.h). A user who has all connections that one
-/// may have gets another by losing the one that has been idle longest: to close such a connection
-/// is always allowed in HTTP, and clients connect again. Where none is idle, and for whatever else
-/// is used up, the answer is 503 with Retry-After and the end of the connection.
+/// Each user's part of the server is bounded (budgets.h). When a user at the limit for connections
+/// opens another, the server closes that user's longest idle connection. Closing an idle connection
+/// is always allowed in HTTP, and clients connect again. If none is idle, or another budget is used
+/// up, the answer is 503 with Retry-After and the end of the connection.
 class HttpServer {
  public:
   /// Called on the loop's thread, in a batch; must not destroy the server.
@@ -84,13 +84,13 @@ class HttpServer {
     std::size_t body_bytes = std::size_t{32} * 1024 * 1024;
     Budgets::Limits budgets;
     Duration idle = std::chrono::seconds(60);  // between requests, and for a request to arrive
-    Duration stranger_idle = std::chrono::seconds(10);        // the same while no token was shown
+    Duration stranger_idle = std::chrono::seconds(10);        // the same before a token is shown
     std::size_t unsent_bytes = std::size_t{4} * 1024 * 1024;  // per event stream, at most
     Duration heartbeat = std::chrono::seconds(15);            // a comment on each event stream
   };
 
-  /// Told when a client is refused here, before any handler: whose it is (Budgets::kStrangers:
-  /// nobody knows) and what it was refused, in words. On the loop's thread.
+  /// Called on the loop's thread when a client is refused here, before any handler: with the
+  /// client's user (Budgets::kStrangers if unknown) and with what it was refused, in words.
   using OnRefusal = std::function<void(uid_t who, std::string_view what)>;
 
   HttpServer(Loop& loop, Handler handler, Limits limits);
@@ -98,12 +98,12 @@ class HttpServer {
   /// Closes every connection at once.
   ~HttpServer();
 
-  /// Mode 0600 unless `others` may connect too. A socket file that nobody listens on is replaced.
+  /// Mode 0600 unless `others` may connect too. A socket file without a listener is replaced.
   Result<void> listen_unix(const std::string& path, bool others);
-  /// `address` is HOST:PORT; returns the port, which the system chooses for port 0. Every request
+  /// `address` is HOST:PORT. Returns the port, which the system chooses for port 0. Every request
   /// must carry a token of `access` unless it is an open one, name a Host that is this address or a
-  /// loopback name (`access.hosts` is filled in here), and come from no foreign Origin. Beyond
-  /// loopback only with `force`.
+  /// loopback name (`access.hosts` is filled in here), and come from no foreign Origin. An address
+  /// beyond loopback needs `force`.
   Result<int> listen_tcp(const std::string& address, TcpAccess access, bool force);
 
   void on_refusal(OnRefusal call);

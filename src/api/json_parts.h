@@ -1,7 +1,7 @@
-// JsonParts: the members of a JSON object or the elements of an array, one after the other, as the
-// text they stand in. It finds where they end and reads nothing: so a long text can be read part by
-// part, and how much a part would take is known before it is read. What a part says may still be
-// wrong; whoever reads it finds out. Borrows the text.
+// JsonParts: the members of a JSON object or the elements of an array, one after the other, as
+// text. It finds where each part ends and does not parse it. So a long text can be parsed part by
+// part, and the cost of a part is known before it is parsed. A part may still be wrong; its parser
+// finds out. Borrows the text.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace berth {
 
-/// How far a value reaches, and what reading it would take.
+/// How far a value reaches, and the cost of parsing it.
 struct JsonExtent {
-  std::size_t end = 0;     // behind it; npos where it does not end
+  std::size_t end = 0;     // just past the value; npos if it does not end
   std::size_t depth = 0;   // brackets within brackets
-  std::size_t values = 0;  // in it, and itself
+  std::size_t values = 0;  // in it, including itself
 };
 JsonExtent json_extent(std::string_view text, std::size_t begin);
 
@@ -23,10 +23,10 @@ class JsonParts {
 
   JsonParts(std::string_view text, Of of);
 
-  /// Moves to the next part (the first one, at the start); false when there is none, or where
-  /// something is wrong.
+  /// Moves to the next part (at the start, to the first one). False when there is none, or when the
+  /// text is wrong.
   bool next();
-  /// After next() returned false: the text is no such object or array.
+  /// After next() returned false: the text is not such an object or array.
   bool failed() const { return failed_; }
 
   std::string_view key() const { return key_; }  // with its quotes; of an object

@@ -1,6 +1,6 @@
-// JsonWriter: JSON as text, written as it is said: no tree in between. Keys keep their order. Texts
-// need not be UTF-8 (a user typed them, a job printed them); JSON must be, so bytes that are not
-// are replaced by U+FFFD. A number that JSON cannot say (infinite, or none) becomes null.
+// JsonWriter: writes JSON directly as text, without a tree in between. Keys keep their order. Texts
+// need not be UTF-8 (a user typed them, a job printed them), but JSON must be, so invalid bytes are
+// replaced by U+FFFD. A number that JSON cannot express (infinity or NaN) becomes null.
 //
 //   JsonWriter json;
 //   json.object([&] {
@@ -27,7 +27,7 @@ namespace berth {
 
 class JsonWriter {
  public:
-  /// All on one line, or each level indented by so many blanks.
+  /// Writes everything on one line, or indents each level by `indent` blanks.
   explicit JsonWriter(std::size_t indent = 0) : indent_(indent) {}
 
   template <class Body>
@@ -58,13 +58,13 @@ class JsonWriter {
     key(name);
     value(content);
   }
-  /// With so many digits behind the point.
+  /// With `decimals` digits after the point.
   void field(std::string_view name, double number, int decimals) {
     key(name);
     fixed(number, decimals);
   }
 
-  /// What comes next is the value of this field.
+  /// The next value belongs to this field.
   void key(std::string_view name);
 
   void value(std::nullptr_t) { raw("null"); }
@@ -84,7 +84,7 @@ class JsonWriter {
   void value(const char* text) { value(std::string_view(text)); }
   void value(Bytes size) { integer(size.count); }
   void value(JobId job) { natural(job.value); }
-  /// null where there is none.
+  /// null if there is no value.
   template <class T>
   void value(const std::optional<T>& content) {
     content ? value(*content) : value(nullptr);
@@ -105,7 +105,7 @@ class JsonWriter {
       }
     });
   }
-  /// Anything else says itself how: write(JsonWriter&, const T&).
+  /// Any other type has its own write(JsonWriter&, const T&).
   template <class T>
   requires std::is_class_v<T>
   void value(const T& content) { write(*this, content); }
@@ -126,7 +126,7 @@ class JsonWriter {
   std::string text_;
   std::size_t indent_;
   std::size_t depth_ = 0;
-  bool first_ = true;       // nothing stands in the open bracket yet
+  bool first_ = true;       // the open bracket is still empty
   bool after_key_ = false;  // the value of a field comes next
 };
 

@@ -1,4 +1,5 @@
-// What is behind Loop, for the files of this folder that need Asio; no other header includes it.
+// The implementation behind Loop, for the files of this folder that need Asio. No header outside
+// this folder includes it.
 #pragma once
 
 // Boost 1.74's Asio uses std::exchange without including this.
@@ -18,7 +19,7 @@
 
 namespace berth {
 
-/// Has output that leaves at the end of a batch.
+/// An object with output that leaves at the end of a batch.
 class Flushable {
  public:
   virtual ~Flushable() = default;
@@ -29,11 +30,11 @@ struct Loop::Native {
   struct Watch;
   static constexpr auto kNoAlarm = std::chrono::steady_clock::time_point::max();
 
-  /// Calls its flush() once, after the next before_wait. Shared, because what is to be flushed may
-  /// be dropped by its owner in the same batch.
+  /// Calls the item's flush() once, after the next before_wait. The item is shared, because its
+  /// owner may drop it in the same batch.
   void flush_later(std::shared_ptr<Flushable> item) { to_flush.push_back(std::move(item)); }
 
-  /// Every call of a batch says so first: nobody can see when Asio wakes up.
+  /// Every call of a batch calls this first, because Asio does not show when it wakes up.
   void woken() {
     if (!awake) {
       awake = std::chrono::steady_clock::now();
@@ -53,7 +54,7 @@ struct Loop::Native {
   Call alarm_call;
   std::vector<std::shared_ptr<Flushable>> to_flush;
   std::unordered_map<int, std::shared_ptr<Watch>> watches;
-  std::optional<std::chrono::steady_clock::time_point> awake;  // since when, in this turn
+  std::optional<std::chrono::steady_clock::time_point> awake;  // when this turn woke up
   bool stopping = false;
 };
 

@@ -1,7 +1,7 @@
-// Messages: what goes over berth's interface, as JSON. Clients and the daemon use the same structs
-// and functions, so that what one writes the other reads. docs/openapi.yaml describes the same for
-// everybody else. A message is a struct X with `std::string to_json(const X&)` and
-// `Result<X> parse_x(std::string_view)`; who needs one family alone includes its header.
+// Messages: the JSON of berth's interface. Clients and the daemon use the same structs and
+// functions, so that each reads what the other writes. docs/openapi.yaml describes the same for all
+// other programs. A message is a struct X with `std::string to_json(const X&)` and
+// `Result<X> parse_x(std::string_view)`. Code that needs one family alone includes its header.
 #pragma once
 
 #include "api/json_writer.h"

@@ -1,5 +1,5 @@
-// The client's half of HTTP: the head of a reply, and server-sent events. Pure; made for berth's
-// own server, but no input breaks them.
+// The client's half of HTTP: the head of a reply, and server-sent events. Pure. Made for berth's
+// own server, but no input breaks it.
 #pragma once
 
 #include <functional>
@@ -18,13 +18,13 @@ struct ReplyHead {
   std::size_t size = 0;  // of the head itself, with its blank line
 };
 
-/// Nothing when `text` holds only a part of the head yet.
+/// Nothing while `text` holds only a part of the head.
 Result<std::optional<ReplyHead>> parse_reply_head(std::string_view text);
 
 /// Cuts a stream into events.
 class EventReader {
  public:
-  /// Returns false when it wants no more.
+  /// Returns false when it wants no more events.
   using OnEvent =
       std::function<bool(std::string_view id, std::string_view event, std::string_view data)>;
 
@@ -34,10 +34,10 @@ class EventReader {
  private:
   bool take_line(std::string_view line, const OnEvent& on_event);
 
-  std::string part_;  // of a line
+  std::string part_;  // of an incomplete line
   bool after_return_ = false;
   bool has_data_ = false;
-  std::string id_;  // stays for events without their own
+  std::string id_;  // stays for events without an id of their own
   std::string event_;
   std::string data_;
 };

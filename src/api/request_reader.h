@@ -1,5 +1,5 @@
-// RequestReader: bytes in, HTTP/1.x requests out. It knows the grammar and the limits; sockets and
-// meaning are elsewhere. Beast stays behind this header.
+// RequestReader: bytes in, HTTP/1.x requests out. It knows the grammar and the limits, but neither
+// sockets nor the meaning of a request. This header hides Beast.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace berth {
 
-/// What a request says before its body, as far as the server cares. Absent fields are "".
+/// The part of a request before its body, as far as the server needs it. Absent fields are "".
 struct RequestHead {
   std::string method;
   std::string target;  // as sent
@@ -17,7 +17,7 @@ struct RequestHead {
   std::string authorization;
   std::string last_event_id;
   std::string if_none_match;
-  bool has_origin = false;  // an empty Origin is one, too
+  bool has_origin = false;  // an empty Origin counts, too
   bool keep_alive = true;
   bool expects_continue = false;
 };
@@ -30,7 +30,7 @@ class RequestReader {
   };
 
   enum class Step {
-    NeedMore,  // than the input holds
+    NeedMore,  // more than the input holds
     Head,      // head() is complete: look at it before its body is read
     Done,      // body() is complete, too; reset() before the next request
     Failed,    // status() says why; nothing can follow
@@ -41,10 +41,11 @@ class RequestReader {
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
-  /// Takes what it uses from the front of `input`; what it leaves comes again with more behind it.
+  /// Takes what it uses from the front of `input`. The caller passes the rest again, with more
+  /// behind it.
   Step read(std::string_view& input);
 
-  /// Of this request alone; for when its head has been looked at.
+  /// Limits the body of this request alone. Call it after looking at the head.
   void limit_body(std::size_t bytes);
 
   RequestHead& head();
@@ -52,7 +53,7 @@ class RequestReader {
   std::size_t body_size() const;
   /// 400, 413 or 431.
   int status() const;
-  /// Whether a part of a request has been taken.
+  /// Whether a part of a request has been read.
   bool started() const;
   void reset();
 

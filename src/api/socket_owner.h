@@ -1,5 +1,6 @@
-// SocketOwner: whose process is at the other end of a TCP connection, where that is this machine.
-// A Unix socket tells so by itself; of TCP the kernel's table of connections does.
+// SocketOwner: finds the user whose process is at the other end of a TCP connection, if that end is
+// on this machine. A Unix socket tells this by itself. For TCP, the kernel's table of connections
+// does.
 #pragma once
 
 #include <sys/types.h>
@@ -10,11 +11,11 @@
 
 namespace berth {
 
-/// None where the other end is on another machine, or nobody can tell.
+/// None if the other end is on another machine or its owner is unknown.
 std::optional<uid_t> owner_of_other_end(int fd);
 
-/// The owner of the socket from `from` to `to` in the text of /proc/net/tcp or tcp6, whose way of
-/// writing addresses both have.
+/// The owner of the socket from `from` to `to` in the text of /proc/net/tcp or tcp6. Both addresses
+/// are written as in that table.
 std::optional<uid_t> find_socket_owner(std::string_view table, std::string_view from,
                                        std::string_view to);
 

@@ -1,4 +1,5 @@
-// Sockets to listen on and to connect to, made so that nobody gets in for a moment who should not.
+// Sockets to listen on and to connect to, made so that no unauthorised client gets in, not even for
+// a moment.
 #pragma once
 
 #include <sys/socket.h>
@@ -24,11 +25,11 @@ struct UnixAddress {
 
 Result<UnixAddress> unix_address(const std::string& path);
 
-/// A listening Unix socket; its file goes with it, if it is still the same file.
+/// A listening Unix socket. Its file is removed with it, if it is still the same file.
 class UnixListener {
  public:
-  /// Mode 0600, or 0666 when `others` may connect. Replaces a socket that nobody listens on;
-  /// ErrorCode::Refused when somebody does or the path is something else.
+  /// Mode 0600, or 0666 when `others` may connect. Replaces a socket without a listener.
+  /// ErrorCode::Refused when the socket has a listener or the path is something else.
   static Result<UnixListener> open(const std::string& path, bool others);
 
   UnixListener(UnixListener&&) = default;
@@ -53,7 +54,7 @@ struct TcpListener {
   int port = 0;      // chosen by the system if 0 was asked for
 };
 
-/// `address` is HOST:PORT or [IPv6]:PORT. Beyond loopback only with `force`.
+/// `address` is HOST:PORT or [IPv6]:PORT. An address beyond loopback needs `force`.
 Result<TcpListener> listen_on_tcp(const std::string& address, bool force);
 
 /// This end of a TCP connection as a Host header would write it: `127.0.0.1:80`, `[::1]:80`.

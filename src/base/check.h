@@ -1,4 +1,4 @@
-// BERTH_CHECK: a broken invariant ends the process, in every build. Jobs outlive it.
+// BERTH_CHECK: a broken invariant ends the process, in every build. Jobs outlive the process.
 #pragma once
 
 namespace berth {

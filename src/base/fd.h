@@ -26,7 +26,7 @@ class Fd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-  /// The caller closes it from now on.
+  /// The caller must close the descriptor from now on.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
   void reset() {

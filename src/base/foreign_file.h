@@ -1,6 +1,6 @@
-// Files in folders that another user can change. A berth with privileges opens, reads and removes
-// nothing there but through this module, which follows no link, enters no mount, opens nothing but
-// regular files and never blocks. tests/layers_test.py holds the rest of src/ to that.
+// Files in folders that another user can change. A privileged berth process opens, reads and
+// removes files there only through this module. The module follows no link, enters no mount, opens
+// only regular files and never blocks. tests/layers_test.py holds the rest of src/ to that.
 #pragma once
 
 #include <sys/types.h>
@@ -17,14 +17,15 @@ namespace berth {
 /// refused without being opened: even opening one has effects.
 Result<Fd> open_below(int folder, const std::string& path);
 
-/// Opens a directory there, by the same rules.
+/// Opens a directory below `folder`, by the same rules.
 Result<Fd> open_folder_below(int folder, const std::string& path);
 
-/// Makes a directory for `owner` alone, directly below a folder in which nobody else can replace
-/// it. One that is there already must be that user's. Gives a descriptor to reach what is below it.
+/// Makes a directory for `owner` alone, directly below a folder in which no other user can replace
+/// it. A directory that already exists must belong to `owner`. Returns a descriptor to reach the
+/// files below it.
 Result<Fd> make_folder_below(int folder, const std::string& name, uid_t owner);
 
-/// Removes the file or link itself at `path`, by the same rules; a directory stays.
+/// Removes the file or the link itself at `path`, by the same rules. A directory stays.
 Result<void> remove_below(int folder, const std::string& path);
 
 /// At most `most` bytes from the beginning of a regular file, opened by the rules of open_below().

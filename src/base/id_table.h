@@ -1,6 +1,6 @@
 // IdTable: values by JobId, found in constant time and visited in order of id. Ids are dense and
-// grow, so they index chunks directly; a chunk is freed when its last value has gone, which keeps a
-// process that has seen millions of jobs as small as its present queue.
+// grow, so they index chunks directly. A chunk is freed when its last value is erased, so a process
+// that has seen millions of jobs stays as small as its present queue.
 #pragma once
 
 #include <array>
@@ -62,8 +62,8 @@ class IdTable {
       }
     }
   }
-  /// Visits up to `most` values with ids from `from` on. Returns the id to go on from; nothing when
-  /// that was all.
+  /// Visits up to `most` values with ids from `from` on. Returns the id to continue from; nothing
+  /// when no values are left.
   template <class Visit>
   std::optional<JobId> visit_some(JobId from, std::size_t most, Visit visit) const {
     for (std::uint64_t id = from.value; id / kChunk < chunks_.size(); ++id) {

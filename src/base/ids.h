@@ -19,8 +19,8 @@ using JobId = Id<struct JobTag, std::uint64_t>;
 /// Index of a device in the scheduler's table; stays the same while the scheduler lives.
 using DeviceId = Id<struct DeviceTag, std::uint32_t>;
 
-/// To whom a job's use of devices is charged; the driver knows the names. 0 is nobody in
-/// particular.
+/// The owner to whom a job's use of devices is charged; the driver knows the names. 0 is no
+/// particular owner.
 using OwnerId = Id<struct OwnerTag, std::uint32_t>;
 
 }  // namespace berth

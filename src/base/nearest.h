@@ -1,4 +1,4 @@
-// "Did you mean …?": the known word that a mistyped one was probably meant to be.
+// "Did you mean …?": the known word that the user probably meant by a mistyped one.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 
 namespace berth {
 
-/// The first of the candidates that are fewest letters away from `word`, or "" when none is within
-/// two.
+/// The candidate that is the fewest letters away from `word` (the first if there are several); ""
+/// when none is within two letters.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// Patience: how long a piece of work may go on: until its time is over, or until somebody has
-// cancelled it. Whoever does long work asks now and then. A plain value, of any thread.
+// Patience: how long a piece of work may go on: until its time is over, or until it is cancelled.
+// Long work checks its patience now and then. A plain value, usable from any thread.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,12 @@ class Patience {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Without end.
+  /// Without an end.
   Patience() = default;
   Patience(std::shared_ptr<const std::atomic<bool>> cancelled, Clock::time_point until)
       : cancelled_(std::move(cancelled)), until_(until) {}
 
-  /// Nobody wants the result any more.
+  /// The result is no longer wanted.
   bool cancelled() const { return cancelled_ != nullptr && cancelled_->load(); }
   bool over() const {
     return cancelled() || (until_ != Clock::time_point::max() && Clock::now() >= until_);

@@ -1,5 +1,5 @@
-// Facts about a process from /proc. The start time beside a pid is what tells a process from a
-// later one that was given the same number.
+// Facts about a process from /proc. The start time tells a process from a later one with the same
+// pid.
 #pragma once
 
 #include <sys/types.h>
@@ -17,14 +17,14 @@ struct ProcStat {
   pid_t session = 0;
   std::uint64_t start = 0;  // clock ticks after boot
 
-  /// A zombie has an entry in /proc, but holds nothing any more.
+  /// A zombie still has an entry in /proc, but no longer holds anything.
   bool alive() const { return state != 'Z' && state != 'X' && state != 'x'; }
 };
 
-/// Absent where there is no such process. `proc` is the root, another one in tests.
+/// Absent when there is no such process. `proc` is the root; tests use another one.
 std::optional<ProcStat> read_proc_stat(pid_t pid, const std::string& proc = "/proc");
 
-/// The real user of a process, whatever it lets /proc say of its files.
+/// The real user of a process, whatever owner its files in /proc show.
 std::optional<uid_t> user_of_process(pid_t pid, const std::string& proc = "/proc");
 
 }  // namespace berth

@@ -13,7 +13,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  /// One that begins with this seed goes on as this one does.
+  /// A generator that begins with this seed continues the sequence of this one.
   std::uint64_t state() const { return state_; }
 
   std::uint64_t next() {

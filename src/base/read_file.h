@@ -7,7 +7,7 @@
 
 namespace berth {
 
-/// All bytes of a file; NotFound where there is none.
+/// All bytes of a file; NotFound when there is none.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace berth

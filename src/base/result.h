@@ -1,4 +1,4 @@
-// Result<T>: a value or an Error. The only way berth reports what can go wrong; it throws nothing.
+// Result<T>: a value or an Error. berth reports errors in this way only; it throws nothing.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct Error {
   std::string message;
 };
 
-/// The process exit code that an error of this kind ends a command with.
+/// The exit code of a command that ends with an error of this kind.
 constexpr int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::Usage:

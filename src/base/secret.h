@@ -1,4 +1,4 @@
-// Secrets: texts that nobody can guess, and files that nobody else can read.
+// Secrets: texts that cannot be guessed, and files that no other user can read.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,14 @@
 
 namespace berth {
 
-/// So many random bytes from the kernel (at most 256), as hex digits.
+/// `bytes` random bytes from the kernel (at most 256), as hex digits.
 Result<std::string> random_hex(std::size_t bytes);
 
-/// 16 hex digits, for a file or a mark that nobody else has.
+/// 16 random hex digits, for a unique file name or mark.
 std::string random_name();
 
-/// Puts `text` in the place of the file, whole or not at all, on disk when this returns; mode 0600.
+/// Replaces the file with `text`, whole or not at all; mode 0600. The file is on disk when this
+/// returns.
 Result<void> replace_private_file(const std::string& path, std::string_view text);
 
 }  // namespace berth

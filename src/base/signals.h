@@ -8,7 +8,7 @@
 
 namespace berth {
 
-/// "SIGKILL"; of a signal without a name of its own, "SIG35".
+/// "SIGKILL", or "SIG35" for a signal without a name of its own.
 std::string signal_name(int signal);
 
 /// "USR1", "SIGUSR1" or "10".

@@ -1,4 +1,4 @@
-// Small cuts of texts: the part of a text that a reader wants, as a view into it.
+// Cutting texts: each function gives the part of a text that a parser wants, as a view into it.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,15 @@ namespace berth {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-/// Without the blanks around it.
+/// The text without leading and trailing blanks.
 constexpr std::string_view trim(std::string_view text, std::string_view blanks = kBlanks) {
   const std::size_t first = std::min(text.find_first_not_of(blanks), text.size());
   text.remove_prefix(first);
   return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
-/// Takes what is in front of `end` off the text, and `end` with it; all of it where there is none.
+/// Removes the part before `end` from the front of the text, together with `end`, and returns that
+/// part. Takes the whole text when it has no `end`.
 constexpr std::string_view take_until(std::string_view& text, char end) {
   const std::size_t at = std::min(text.find(end), text.size());
   const std::string_view part = text.substr(0, at);

@@ -1,5 +1,5 @@
-// Who a user of this machine is to the kernel: what a process must become to act as that user, with
-// that user's rights and no others.
+// How the kernel identifies a user of this machine: what a process must become to act as that user,
+// with that user's rights and no others.
 #pragma once
 
 #include <sys/types.h>

@@ -16,19 +16,19 @@ class UserLookup {
  public:
   UserLookup();
 
-  /// Who that is, or nothing yet: event_fd() becomes readable when to ask again. An answer is given
-  /// once.
+  /// The user's identity, or nothing while it is not known: event_fd() becomes readable when it is
+  /// time to call again. Each answer is given once.
   std::optional<Result<UserIdentity>> find(uid_t user);
 
   int event_fd() const { return shared_->event.get(); }
-  /// To be called before find() when event_fd() is readable.
+  /// Call this before find() when event_fd() is readable.
   void clear_event();
 
  private:
-  /// A thread that still waits for an answer keeps it.
+  /// A thread that still waits for an answer keeps this object alive.
   struct Shared {
     Fd event;
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards `asked`
     std::map<uid_t, std::optional<Result<UserIdentity>>> asked;
   };
   std::shared_ptr<Shared> shared_;

@@ -1,7 +1,7 @@
-// BatchRun: what `berth batch` has a Run do, and when: batch after batch, in each a short run of
-// every script whose use of memory nobody knows, then the tasks themselves. It watches the run as
-// its observer, passes everything on to the one who tells the user, and adds jobs as others end.
-// All on the run's thread.
+// BatchRun: feeds the jobs of `berth batch` to a Run, batch after batch. In each batch, every
+// script whose memory use is unknown first has a short run, and then the tasks themselves run.
+// BatchRun is the observer of the run, passes everything on to the reporter, and adds jobs as
+// others end. It works on the run's thread.
 #pragma once
 
 #include <map>
@@ -19,13 +19,14 @@
 namespace berth {
 
 struct BatchOptions {
-  std::size_t size = 0;             // tasks that are taken from the file together; 0: all
-  std::int64_t profile_epochs = 2;  // 0: no profiles; what is not known then runs alone
+  std::size_t size = 0;             // tasks taken from the file together; 0: all
+  std::int64_t profile_epochs = 2;  // 0: no profiles; scripts with unknown memory use run alone
   bool rerun_failed = false;
-  std::string peaks;  // the file of what jobs have used; as the run has it
+  std::string peaks;  // the file of the memory that jobs have used; the same as the run's
 };
 
-/// Whether a row is still to be run. One that failed is when it was changed since, or all such are.
+/// Whether a row is still to be run. A failed row is pending if it has changed since, or with
+/// `rerun_failed`.
 bool is_pending(const RowRecord& record, const Task& task, bool rerun_failed);
 
 class BatchRun final : public RunObserver {
@@ -33,7 +34,7 @@ class BatchRun final : public RunObserver {
   BatchRun(BatchOptions options, const std::vector<Task>& tasks, BatchJournal& journal,
            RunObserver& reporter);
 
-  /// The first jobs are in it; it ends with the last batch.
+  /// The input for the run. It contains the first jobs and ends with the last batch.
   Input input();
 
   void job_started(const JobEvent& job) override;
@@ -47,7 +48,7 @@ class BatchRun final : public RunObserver {
   Duration interval() const override { return reporter_.interval(); }
   void progress(const RunProgress& progress) override { reporter_.progress(progress); }
 
-  /// How it went, in rows of the file: profiles are not counted.
+  /// The summary in rows of the file; profiles are not counted.
   const RunSummary& summary() const { return summary_; }
 
  private:
@@ -79,14 +80,14 @@ class BatchRun final : public RunObserver {
   ClaimBook book_;
   PeakFile peaks_;
 
-  std::size_t span_ = 0;                       // the batch that is next
-  std::vector<Member> members_;                // of the batch that runs, those to run, in order
-  std::size_t ready_ = 0;                      // so many of them were sent, or given up
-  std::size_t unfinished_ = 0;                 // of those that were sent
-  std::set<std::string> profiling_;            // scripts
-  std::set<std::string> profiled_;             // scripts, by fingerprint, whatever that has taught
-  std::map<std::string, std::string> broken_;  // scripts whose profile failed, and how
-  std::map<std::string, Sent, std::less<>> sent_;  // by the name of the job
+  std::size_t span_ = 0;                           // the next batch
+  std::vector<Member> members_;                    // pending rows of the current batch, in order
+  std::size_t ready_ = 0;                          // how many members were sent or given up
+  std::size_t unfinished_ = 0;                     // sent members that have not ended
+  std::set<std::string> profiling_;                // scripts whose profile runs
+  std::set<std::string> profiled_;                 // fingerprints of scripts, even without a peak
+  std::map<std::string, std::string> broken_;      // scripts whose profile failed, and how
+  std::map<std::string, Sent, std::less<>> sent_;  // by job name
   RunSummary summary_;
 };
 

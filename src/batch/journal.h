@@ -1,6 +1,6 @@
-// BatchJournal: how far a batch file has come, kept in a file beside it. Every line is on disk
-// before its function returns; what is torn at the end by a crash is ignored. Who has it open holds
-// a lock on it, so that one file is never run twice at once. docs/formats.md describes the lines.
+// BatchJournal: the progress of a batch file, kept in a file beside it. Every line is on disk
+// before its function returns. A line torn by a crash at the end is ignored. An open journal is
+// locked, so that one batch file is never run twice at once. docs/formats.md describes the lines.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ struct BatchSpan {
   std::size_t end() const { return first + count; }
 };
 
-/// What the lines of a journal add up to.
+/// The state that the lines of a journal add up to.
 struct BatchProgress {
-  std::string token;  // tells this journal from all others
+  std::string token;  // identifies this journal among all others
   std::vector<BatchSpan> batches;
   std::map<std::size_t, RowRecord> rows;
   std::map<std::string, Bytes> profiled;  // fingerprints of scripts, and their peaks
@@ -44,28 +44,28 @@ struct BatchProgress {
 
   std::size_t taken() const { return batches.empty() ? 0 : batches.back().end(); }
   RowRecord row(std::size_t row) const;
-  /// False for a line that makes no sense.
+  /// Applies one line. False if the line makes no sense.
   bool take(std::string_view line);
 };
 
 class BatchJournal {
  public:
-  /// Takes the lock; makes the file where there is none.
+  /// Takes the lock; creates the file if it does not exist.
   static Result<BatchJournal> open(const std::string& path);
-  /// Without the lock: how far it is, and in `running` whether somebody has the lock.
+  /// Reads the progress without taking the lock. `running` tells whether a process holds the lock.
   static Result<BatchProgress> look(const std::string& path, bool& running);
 
   const BatchProgress& progress() const { return progress_; }
 
   Result<BatchSpan> begin_batch(std::size_t count);
-  /// `script` is the fingerprint of one.
+  /// `script` is the fingerprint of a script.
   Result<void> script_profiled(const std::string& script, Bytes peak);
   Result<void> row_started(std::size_t row);
   Result<void> row_succeeded(std::size_t row, const std::string& fingerprint);
   Result<void> row_failed(std::size_t row, const std::string& fingerprint,
                           const std::string& reason);
   Result<void> row_submitted(std::size_t row, const std::string& fingerprint, std::uint64_t job);
-  /// All rows are to run again, with ids that nobody had.
+  /// Marks all rows to run again, with new ids.
   Result<void> restart();
 
  private:

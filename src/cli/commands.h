@@ -37,7 +37,7 @@ int gpus_main(Words words);
 int sim_main(Words words);
 int whatif_main(Words words);
 int simjob_main(Words words);
-/// Sets what simulated devices report; for tests and for playing with faults.
+/// Sets what simulated devices report; for tests and for experiments with faults.
 int simset_main(Words words);
 int selftest_main(Words words);
 /// One job of a self-test.
@@ -51,7 +51,7 @@ int schedule_main(Words words);
 /// Runs these jobs in the foreground as `berth run` would with the options `run_words`.
 int run_jobs(std::vector<JobLine> jobs, Words run_words);
 
-/// Prints "berth COMMAND: message" on stderr; returns the exit code that belongs to it.
+/// Prints "berth COMMAND: message" on stderr; returns the exit code for the error.
 int report(std::string_view command, const Error& error);
 
 }  // namespace berth

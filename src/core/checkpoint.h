@@ -1,6 +1,6 @@
-// What a checkpoint carries over from one scheduler to the next, beside the devices. A scheduler
-// that is told of the devices, then of all jobs as they stand (Restore with a Standing, in order of
-// id), and then gets the books, decides from there on as the first one does.
+// What a checkpoint carries from one scheduler to the next, besides the devices. The new scheduler
+// learns the devices, then all jobs as they stand (Restore with a Standing, in order of id), and
+// then the books. From there on it decides as the first scheduler does.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace berth {
 
 /// Where a job stands, beyond what a new process could find out by itself.
 struct Standing {
-  Time timer = kNever;            // of one with devices: when it must be looked at again
-  std::optional<Rank> rank = {};  // of one that competes, where Policy::ranks_by_history()
-  std::vector<Bytes> used = {};   // on each of its devices, where that is beyond its claim
+  Time timer = kNever;            // of a job with devices: when to look at it again
+  std::optional<Rank> rank = {};  // of a competing job, if Policy::ranks_by_history()
+  std::vector<Bytes> used = {};   // on each of its devices, where that exceeds its claim
 };
 
-/// What is neither a job nor a device.
+/// The state that belongs to neither a job nor a device.
 struct SchedulerBooks {
   bool paused = false;
-  std::size_t settled = 0;  // followers that have heard of an end since the last step
+  std::size_t settled = 0;  // followers that have learned of an end since the last step
   PolicyBooks policy = {};
 
   friend bool operator==(const SchedulerBooks&, const SchedulerBooks&) = default;
 };
 
-/// The jobs with ids below `below` that have changed, come or gone; see Scheduler::watch().
+/// The jobs with ids below `below` that were changed, added or removed; see Scheduler::watch().
 struct JobChanges {
   JobId below{};
   std::set<JobId> jobs = {};

@@ -1,9 +1,11 @@
-// ClaimBook: how much memory jobs of a recipe have used, and so what the next should claim.
+// ClaimBook: how much memory the jobs of a recipe have used, and so how much the next job should
+// claim.
 //
-// Jobs of one recipe differ in their numbers, and nobody says which of them matter. Numbers are
-// taken to matter until jobs that differ in them, and in no others, have used about the same: seed
-// and learning rate are found not to matter by the second job of a sweep, a batch size stays one
-// that does. A job is known when another has run that agrees with it in all numbers that matter.
+// Jobs of one recipe differ in their numbers, and the user does not say which numbers matter.
+// Numbers are assumed to matter until jobs that differ in those numbers alone have used about the
+// same memory. By the second job of a sweep, the seed and the learning rate are known not to
+// matter; a batch size continues to matter. A job's claim is known once a job has run that agrees
+// with it in all numbers that matter.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +22,21 @@ namespace berth {
 
 class ClaimBook {
  public:
-  /// What the next such job should claim on each device; nothing where that is not known.
+  /// The memory that the next such job should claim on each device; nothing when unknown.
   std::optional<Bytes> claim(const Recipe& recipe) const;
 
-  /// One has ended well, and used at most `peak` on a device. True when claims of jobs of this
-  /// recipe may be others from now on.
+  /// A job has ended well and used at most `peak` on a device. True when the claims of this
+  /// recipe's jobs may be different from now on.
   bool learn(const Recipe& recipe, Bytes peak);
-  /// One would have used at least so much: it ran out of memory. Holds until one ends well.
+  /// A job ran out of memory and would have used at least this much. Holds until a job ends well.
   bool learn_at_least(const Recipe& recipe, Bytes memory);
 
  private:
   using Numbers = std::vector<double>;
-  /// A bit for each place among the numbers.
+  /// A bit for each position among the numbers.
   using Places = std::uint64_t;
 
-  /// What is known of jobs with exactly these numbers.
+  /// What is known about jobs with exactly these numbers.
   struct Case {
     std::deque<Bytes> peaks;  // the newest last
     Bytes at_least;

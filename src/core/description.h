@@ -1,5 +1,5 @@
-// JobDescription: all that a submission says about a job. The scheduler knows only its `spec`; the
-// rest is for whoever starts, stores or shows the job.
+// JobDescription: everything that a submission says about a job. The scheduler knows only `spec`;
+// the rest is for the code that starts, stores or shows the job.
 #pragma once
 
 #include <sys/types.h>
@@ -26,8 +26,8 @@ struct JobDescription {
   std::string sweep;                              // the sweep it came from; empty: none
   std::map<std::string, std::string> parameters;  // of its point in the sweep
   std::optional<std::uint32_t> array_index;
-  int warning_signal = 0;  // sent `spec.warn_before` the time limit; 0: none
-  uid_t user = 0;          // whose job it is, by the credentials of the socket
+  int warning_signal = 0;  // sent `spec.warn_before` ahead of the time limit; 0: none
+  uid_t user = 0;          // the job's user, from the credentials of the socket
 };
 
 }  // namespace berth

@@ -1,4 +1,5 @@
-// What the scheduler knows of a device: what a backend reported once, and what changes.
+// What the scheduler knows about a device: the facts that a backend reported once, and the state
+// that changes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace berth {
 
-/// Where a device sits, coarse to fine. Devices that agree further down are nearer to each other.
+/// Where a device sits, from coarse to fine. Devices that agree in finer levels are nearer to each
+/// other.
 struct Locality {
   std::uint16_t node = 0;    // machine; always 0 outside the simulator
   std::uint16_t numa = 0;    // memory node of the PCI slot
@@ -19,7 +21,7 @@ struct Locality {
   friend bool operator==(const Locality&, const Locality&) = default;
 };
 
-/// What a device is expected to draw, in watts: without a job, and with one or several.
+/// The power that a device is expected to draw, in watts: without a job, and with one or several.
 struct DevicePower {
   double idle = 50;
   double busy = 300;
@@ -31,9 +33,9 @@ struct DevicePower {
 struct DeviceSpec {
   std::string name;   // as `--gpus` and the tables name it: "0", "0:1" for a MIG slice, any word
                       // where ids are trusted
-  std::string uuid;   // empty where unknown
-  std::string model;  // "NVIDIA A100-SXM4-40GB"; empty where unknown
-  Bytes memory;       // 0 where unknown
+  std::string uuid;   // empty when unknown
+  std::string model;  // "NVIDIA A100-SXM4-40GB"; empty when unknown
+  Bytes memory;       // 0 when unknown
   Locality locality;
   DevicePower power = {};
 };
@@ -43,7 +45,7 @@ enum class DeviceHealth : std::uint8_t {
   Ok,
   Drained,  // the user asked: running jobs stay, nothing new starts
   Lost,     // the driver no longer answers for it
-  Removed,  // the user took it away: as if it were not there, but for the jobs still on it
+  Removed,  // removed by the user: treated as absent, except for the jobs still on it
 };
 
 /// "ok", "drained", "lost" or "removed".

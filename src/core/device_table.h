@@ -22,9 +22,9 @@ struct DeviceLease {
   std::uint32_t share = 0;
   bool alone = false;
   std::uint32_t mps = 0;  // see Needs
-  Bytes used = {};        // where that is more than the claim
+  Bytes used = {};        // if more than the claim
 
-  /// What is not there for others.
+  /// The memory that is not available to other jobs.
   Bytes held() const { return std::max(memory, used); }
 };
 
@@ -32,19 +32,19 @@ struct DeviceSlot {
   DeviceSpec spec;
   DeviceHealth health = DeviceHealth::Ok;
   Bytes foreign;       // held by processes that are not ours
-  bool taken = false;  // leased by another berth; then none of ours is on it
+  bool taken = false;  // leased by another berth instance; then no job of ours is on it
   std::vector<DeviceLease> leases;
 };
 
-/// Which of the devices that fit are taken.
+/// Which of the fitting devices a job gets.
 enum class Placement : std::uint8_t {
   Pack,         // where the fewest others are free, so that big jobs find whole neighbourhoods
   BestFit,      // where the least memory is left over
   LeastLoaded,  // where the fewest jobs run
   Spread,       // where the most others are free
-  Fgd,          // where the least is left over that nobody can use
-  Idle,         // idle devices, while enough are left for jobs that wait for whole ones; then where
-                // the fewest jobs run
+  Fgd,          // where the least is left over that no job can use
+  Idle,  // idle devices while enough stay idle for jobs that wait for whole ones; then where the
+         // fewest jobs run
 };
 inline constexpr Placement kUsualPlacement = Placement::Idle;
 
@@ -71,18 +71,19 @@ class DeviceTable {
   void set_foreign(DeviceId id, Bytes foreign);
   void set_taken(DeviceId id, bool taken);
 
-  /// Whether the device could take this job now, or, with `empty`, if no lease were on it.
+  /// Whether the device could take this job now, or, for fits_when_empty(), if it had no leases.
   bool fits(DeviceId id, const Needs& needs) const;
   bool fits_when_empty(DeviceId id, const Needs& needs) const;
-  /// Whether it would fit if only these leases were left.
+  /// Whether the job would fit if only these leases were left.
   bool fits_beside(DeviceId id, const Needs& needs, std::span<const DeviceLease> leases) const;
 
-  /// Whether it would fit if its jobs went through MPS as this one does, or this one as they do.
+  /// Whether the job would fit if the device's jobs used MPS as this job does, or if this job used
+  /// it as they do.
   bool fits_but_for_mps(DeviceId id, const Needs& needs) const;
 
-  /// Devices for a job, near each other where it needs several; nothing when it does not fit now.
-  /// `avoid` are devices kept for another job. `whole_wanted` is how many whole devices other
-  /// waiting jobs want: Placement::Idle leaves that many idle where it can.
+  /// Devices for a job, near each other if it needs several; nothing when it does not fit now.
+  /// `avoid` lists devices that are kept for another job. `whole_wanted` is how many whole devices
+  /// other waiting jobs want; Placement::Idle leaves that many idle where it can.
   std::optional<std::vector<DeviceId>> place(const Needs& needs, Placement placement,
                                              std::span<const DeviceId> avoid = {},
                                              std::size_t whole_wanted = 0) const;
@@ -96,7 +97,7 @@ class DeviceTable {
   bool cpu_free() const { return cpu_used_ < limits_.cpu_slots; }
   std::uint32_t cpu_slots() const { return limits_.cpu_slots; }
 
-  /// What a job uses on a device that it has leased, when that goes beyond its claim.
+  /// The memory that a job uses on a device that it has leased, when that exceeds its claim.
   void set_used(JobId job, DeviceId device, Bytes used);
 
   void lease(JobId job, const Needs& needs, std::span<const DeviceId> devices);
@@ -108,13 +109,13 @@ class DeviceTable {
  private:
   bool matches(const DeviceSlot& slot, const Needs& needs) const;
   std::optional<std::vector<DeviceId>> place_whole(std::uint32_t count, Placement placement) const;
-  /// Something about the device has changed: brings what is counted up to date.
+  /// Brings the counts up to date after a change to the device.
   void refresh(DeviceId id);
 
   Limits limits_;
   std::vector<DeviceSlot> slots_;
   std::size_t serving_ = 0;
-  std::size_t present_ = 0;  // all but those that were removed
+  std::size_t present_ = 0;  // all but the removed devices
   IdleIndex idle_;
   std::uint32_t cpu_used_ = 0;
   std::uint64_t freed_ = 1;

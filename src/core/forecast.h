@@ -1,7 +1,7 @@
 // Forecast: what would start when, if every estimate were right. The same scheduler plays the queue
 // forward on a copy of itself, so a forecast can differ from what will happen only where the
-// estimates do. It is played moment by moment, so that a caller who has others to serve can stop
-// and go on; it ends after so many moments, whatever the policy does.
+// estimates do. The forecast advances moment by moment, so that a caller with other clients to
+// serve can stop and go on. It ends after a fixed number of moments, whatever the policy does.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace berth {
 /// What a waiting job is expected to do, if every estimate were right.
 struct ExpectedRun {
   Time start;
-  Time end = kNever;  // kNever: nobody can tell
+  Time end = kNever;  // kNever: unknown
   std::vector<DeviceId> devices;
 };
 
@@ -24,11 +24,11 @@ class Forecast {
  public:
   using Runs = std::map<JobId, ExpectedRun>;
 
-  /// On to the next moment at which something happens; false when that was the last.
+  /// Advances to the next moment at which something happens; false when that was the last.
   bool advance();
-  /// To the end.
+  /// Advances to the end.
   Runs finish();
-  /// The jobs that are known to start, so far.
+  /// The jobs found to start so far.
   Runs take() { return std::move(runs_); }
 
  private:

@@ -1,5 +1,5 @@
-// IdleIndex: which devices a job could have for itself right now, by machine, so that the placement
-// of whole devices need not look at each of them. Owned by the DeviceTable.
+// IdleIndex: the devices that a job could have to itself right now, by machine, so that the
+// placement of whole devices need not look at each device. Owned by the DeviceTable.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ class IdleIndex {
   void add(const Locality& at);
   void set_idle(DeviceId id, bool idle);
 
-  /// False where some devices of a machine are nearer to each other than others: choosing among
-  /// them is more than counting.
+  /// False when some devices of a machine are nearer to each other than others: choosing among them
+  /// then takes more than counting.
   bool flat() const { return flat_; }
   std::size_t largest_node() const { return largest_node_; }
   /// How many devices are idle.
   std::size_t count() const { return count_; }
 
   enum class Choice : std::uint8_t { Fullest, Emptiest, First };
-  /// The machine with enough idle devices: the one with the fewest or the most, or just the first;
-  /// -1: none.
+  /// A machine with enough idle devices: the one with the fewest or the most of them, or just the
+  /// first; -1: none.
   int choose_node(std::uint32_t count, Choice choice) const;
   /// The first `count` idle devices of the machine.
   std::vector<DeviceId> take(int node, std::uint32_t count) const;

@@ -1,5 +1,5 @@
-// A job as the scheduler sees it: what it asks, and where it is in its life. The command, directory
-// and environment are the driver's business and are not here.
+// A job as the scheduler sees it: what it asks for, and where it is in its life. The command,
+// directory and environment are the driver's business and are not here.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ enum class Outcome : std::uint8_t { Succeeded, Failed, Cancelled, TimedOut, Oom,
 /// Why a job ended as it did, beyond its exit code.
 enum class EndReason : std::uint8_t {
   Exited,     // by itself: see exit code and signal
-  Cancelled,  // somebody asked
+  Cancelled,  // on request
   TimeLimit,
   Dependency,  // a job it had to follow can no longer end as required
   NotStarted,  // the command could not be started at all
-  Lost,        // nobody can know: who watched it is gone
+  Lost,        // unknown: its watcher is gone
   Memory,      // it was ended for using more memory than it claimed
-  Profile,     // it was ended because it ran only to see what it uses
+  Profile,     // it was ended because it ran only to measure its memory use
 };
 
-/// What a job must follow.
+/// A job that must end first, and how it must end.
 struct Dependency {
   enum class When : std::uint8_t { Ok, Any, NotOk };
   JobId job;
@@ -37,14 +37,14 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
-/// Which ends are tried again, and how soon. The n-th retry waits backoff × 2ⁿ⁻¹.
+/// Which ends lead to a retry, and how soon. The n-th retry waits backoff × 2ⁿ⁻¹.
 struct RetryRule {
   std::uint16_t most = 0;
   Duration backoff{};
   bool on_failure = true;
   bool on_time_limit = true;
-  /// An attempt of which nobody knows the end (the machine went down under it) is made again,
-  /// whatever `most` says.
+  /// An attempt whose end is unknown (the machine went down under it) is repeated, whatever `most`
+  /// says.
   bool when_lost = false;
 
   friend bool operator==(const RetryRule&, const RetryRule&) = default;
@@ -62,7 +62,7 @@ struct JobSpec {
   std::vector<Dependency> after;
   bool held = false;
   OwnerId owner;
-  std::uint16_t weight = 1;  // of the owner's claim beside other owners; at least 1
+  std::uint16_t weight = 1;  // of the owner, relative to other owners; at least 1
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -79,7 +79,7 @@ struct Queued {
   std::uint32_t unmet = 0;  // dependencies that have not ended yet
 };
 
-/// Waits until it is released, and then for what it would have waited for anyway.
+/// Waits until it is released. After that, it waits as if it had not been held.
 struct Held {
   Queued then;
 };
@@ -88,12 +88,12 @@ enum class Stopping : std::uint8_t {
   No,
   Cancelled,
   TimeLimit,
-  Memory,     // it uses more than it claimed, on a device that others share
-  Preempted,  // others are to have its devices
-  Profile,    // it has run long enough to see what it uses
+  Memory,     // it uses more than it claimed, on a shared device
+  Preempted,  // other jobs are to have its devices
+  Profile,    // it has run long enough to measure its memory use
 };
 
-/// Has devices, but nobody has said yet that its process exists.
+/// Has devices, but its process is not known to exist yet.
 struct Starting {
   std::vector<DeviceId> devices;
   Time since;
@@ -122,16 +122,16 @@ using ShapeId = Id<struct ShapeTag, std::uint32_t>;
 /// A place in the queue: smaller goes first, equals go by id.
 using Rank = std::int64_t;
 
-/// What few jobs have.
+/// Traits that few jobs have.
 struct RareTraits {
   RetryRule retry;
   Duration warn_before{};
-  Duration done{};                  // of its work, before it was last preempted
-  std::uint8_t memory_retries = 0;  // attempts that ran out of memory and were made again
-  std::vector<Dependency> after;    // what it follows; those that have ended may stand here, too
+  Duration done{};                  // its work before it was last preempted
+  std::uint8_t memory_retries = 0;  // attempts that ran out of memory and were repeated
+  std::vector<Dependency> after;    // the jobs it follows, perhaps including ended ones
 };
 
-/// A million of them may wait.
+/// A million of these may wait.
 struct Job {
   JobId id;
   ShapeId shape;
@@ -145,7 +145,7 @@ struct Job {
   std::uint16_t attempt = 0;
   std::uint16_t weight = 1;
   OwnerId owner;
-  std::unique_ptr<RareTraits> rare;  // absent: each as it is by itself
+  std::unique_ptr<RareTraits> rare;  // absent: all at their defaults
 
   const RareTraits& traits() const;
   RareTraits& own_traits();
@@ -153,13 +153,13 @@ struct Job {
   bool waiting() const {
     return std::holds_alternative<Held>(state) || std::holds_alternative<Queued>(state);
   }
-  /// How much longer it is expected to run from its next start on; kForever where nobody can tell.
+  /// How long the job is expected to run from its next start on; kForever when unknown.
   Duration expected_left() const;
   /// Its devices while it holds a lease, else nullptr.
   const std::vector<DeviceId>* lease() const;
 };
 
-/// Whether a job that ended so lets one start that must follow it.
+/// Whether this outcome of a job lets a job start that follows it on this condition.
 bool satisfied(Dependency::When when, Outcome outcome);
 
 /// `held`, `queued`, `starting`, `running`, or the outcome.

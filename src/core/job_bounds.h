@@ -1,5 +1,5 @@
-// Whether jobs keep within the bounds of base/bounds.h, whichever way they were described. Pure; of
-// any thread.
+// Whether jobs stay within the bounds of base/bounds.h, however they were described. Pure; callable
+// from any thread.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace berth {
 /// An error names the field, the bound and what to do.
 Result<void> check_bounds(const JobDescription& job);
 
-/// About what the job takes in memory until it is queued.
+/// About how much memory the job takes until it is queued.
 std::size_t memory_of(const SubmittedJob& job);
 
-/// What to tell whoever sends more than kMostJobs.
+/// The message for a client that sends more than kMostJobs.
 std::string too_many_jobs();
 
 /// Adds up what a submission asks for.
 class SubmissionMeter {
  public:
-  /// One more job, which may follow those before. An error says of what there is too much.
+  /// Adds a job, which may follow earlier ones. An error says which bound is exceeded.
   Result<void> add(const SubmittedJob& job);
 
  private:

@@ -1,4 +1,4 @@
-// What a live scheduler is told, in the form in which it is written down: everything that a replay
+// The inputs of a live scheduler, in the form in which they are recorded: everything that a replay
 // needs to decide the same again, and nothing that it would have to look up elsewhere.
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace berth {
 
-/// A device joined the scheduler's table, as the next number.
+/// A device joined the scheduler's table, under the next number.
 struct DeviceAdded {
   DeviceSpec device;
 };
-/// Jobs that an earlier process knew, or the present one as they stand in a checkpoint, with ids in
-/// a row.
+/// Jobs with consecutive ids: jobs that an earlier process knew, or jobs of the present process as
+/// they stand in a checkpoint.
 struct Restored {
   Restore first;
-  std::uint32_t count = 1;  // the first and those that are as it is
-  /// Then others that differ from it in nothing else.
+  std::uint32_t count = 1;  // the first job and those equal to it
+  /// Further jobs that differ from the first in nothing else.
   struct More {
     std::uint32_t count = 1;
     Time submitted;
@@ -48,7 +48,7 @@ struct Restored {
     }
   }
 };
-/// A new process: the scheduler begins empty, and what follows tells it what there is.
+/// A new process: the scheduler begins empty, and the inputs that follow tell it what there is.
 struct Restarted {
   std::string policy;
   Scheduler::Config config = {};
@@ -61,22 +61,22 @@ struct PolicyChanged {
 /// step() was called: timers and the policy look at the clock only then.
 struct Stepped {};
 
-// A checkpoint is written while the scheduler goes on: other inputs may stand between these.
-// Restored jobs with a Standing belong to it; what is told of a job last counts.
+// A checkpoint is written while the scheduler goes on, so other inputs may stand between these.
+// Restored jobs with a Standing belong to the checkpoint. The last input about a job counts.
 
 struct CheckpointBegun {};
-/// These have ended since they were written.
+/// These jobs have ended since they were written.
 struct JobsGone {
   std::vector<JobId> jobs;
 };
-/// All jobs have been told of, and this is the rest: from here on a replay can begin.
+/// All jobs have been written, and this is the rest of the state. From here on, a replay can begin.
 struct CheckpointDone {
   Restarted scheduler;
   std::vector<DeviceSlot> devices;  // without their leases
   SchedulerBooks books;
 };
 
-/// A Submit has the id that the first job was given, and is known to be accepted.
+/// A Submit has the id that its first job was given, and is known to have been accepted.
 using JournalInput =
     std::variant<Submit, Cancel, Hold, Release, Pause, Resume, JobStarted, JobExited, JobLost,
                  DeviceChanged, ForeignUse, DeviceTaken, StartRefused, DeviceAdded, Restarted,

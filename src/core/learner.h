@@ -1,5 +1,5 @@
-// Learner: what ended jobs teach about the memory of those that wait. The drivers tell it of both,
-// and pass on to the scheduler what it says.
+// Learner: learns from ended jobs how much memory waiting jobs need. The drivers tell it about
+// both, and pass its results on to the scheduler.
 #pragma once
 
 #include <deque>
@@ -14,31 +14,31 @@ namespace berth {
 
 class Learner {
  public:
-  /// Sets what a job claims that is about to be submitted, where that is to be learned.
+  /// Sets the claim of a job that is about to be submitted, if that claim is to be learned.
   void claim(Needs& needs, const Recipe& recipe, const DeviceTable& devices) const;
-  /// A job of the scheduler's waits: if its claim is learned, it will be in reclaims() when more is
-  /// known.
+  /// A job of the scheduler waits. If its claim is learned, reclaims() will return the job when
+  /// more is known.
   void job_waits(JobId job, const Recipe& recipe, const Scheduler& scheduler);
 
   void learn(const Recipe& recipe, Bytes peak);
-  /// A job ran out of memory and would have needed so much.
+  /// A job ran out of memory and would have needed this much.
   void learn_at_least(const Recipe& recipe, Bytes memory);
 
-  /// Waiting jobs that are to claim otherwise than they do. Looks at no more than `most` jobs: to
-  /// be called again while behind().
+  /// Waiting jobs whose claims are to change. Looks at no more than `most` jobs: call it again
+  /// while behind().
   std::vector<Reclaim> reclaims(const Scheduler& scheduler, std::size_t most);
   bool behind() const { return !changed_.empty(); }
 
  private:
-  /// The waiting jobs of one recipe; some have left. Jobs of one recipe have equally many numbers,
-  /// so those of all stand in one row: there may be a million jobs.
+  /// The waiting jobs of one recipe, including some that have left. Jobs of one recipe have equally
+  /// many numbers, so one vector holds the numbers of all jobs: there may be a million jobs.
   struct Group {
     std::size_t width = 0;
     std::vector<JobId> jobs;
     std::vector<double> numbers;
 
     std::vector<double> numbers_of(std::size_t at) const;
-    /// The last takes its place.
+    /// The last job takes its place.
     void remove(std::size_t at);
   };
   void note_change(const std::string& key);
@@ -46,9 +46,9 @@ class Learner {
 
   ClaimBook book_;
   std::unordered_map<std::string, Group> waiting_;  // by recipe
-  std::size_t entries_ = 0;                         // in all of them
-  std::deque<std::string> changed_;  // recipes of which more is known than was passed on
-  std::size_t looked_at_ = 0;        // of the first of them: its waiting jobs up to here
+  std::size_t entries_ = 0;                         // in all groups
+  std::deque<std::string> changed_;                 // recipes with more known than was passed on
+  std::size_t looked_at_ = 0;  // in the first of these: waiting jobs checked so far
 };
 
 }  // namespace berth

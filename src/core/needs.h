@@ -16,14 +16,14 @@ namespace berth {
 
 /// Where a claim comes from.
 enum class ClaimSource : std::uint8_t {
-  Learned,  // from what jobs of its recipe used; while nobody knows, there is none
+  Learned,  // from what jobs of its recipe used; none while that is unknown
   Given,    // by the user
-  None,     // it is not to share a device
+  None,     // the job must not share a device
 };
 
 struct Claim {
   ClaimSource source = ClaimSource::Learned;
-  Bytes memory;  // of a given one
+  Bytes memory;  // of a given claim
 };
 /// A size, `auto` or `off`.
 Result<Claim> parse_claim(std::string_view text);
@@ -37,11 +37,12 @@ struct Needs {
   std::vector<std::string> only;  // device names or UUIDs; empty: any
   std::vector<std::string> exclude;
   std::vector<std::string> prefer;
-  /// Goes through MPS, and so shares a device only with jobs of this user that do, too: the user's
-  /// id + 1, see mps_of(). 0: does not.
+  /// The user's id + 1 if the job uses MPS, see mps_of(); 0: it does not. A job that uses MPS
+  /// shares a device only with jobs of the same user that use it, too.
   std::uint32_t mps = 0;
-  std::uint32_t thread_percentage = 0;  // the most of the device's threads it may have, 0: all
-  /// While nobody knows what it uses, it runs so long first to find out, and then anew; 0: not.
+  std::uint32_t thread_percentage = 0;  // limit on its part of the device's threads, 0: all
+  /// While its memory use is unknown, the job first runs this long to find out, and then starts
+  /// anew; 0: no such run.
   Duration profile{};
 
   void set(const Claim& wanted) {
@@ -49,11 +50,11 @@ struct Needs {
     memory = wanted.memory;
   }
 
-  /// Claims are on GPUs: a job without one has none, whatever was said for all jobs. To be called
-  /// when nothing more will be said of it.
+  /// Claims are on GPUs: a job without a GPU has none, whatever was given for all jobs. Call this
+  /// when nothing more will be set.
   void settle();
 
-  /// With neither a claim nor a share there is no telling what fits beside it.
+  /// With neither a claim nor a share, it is unknown which jobs fit beside this one.
   bool alone() const { return share == 0 && memory == Bytes{}; }
 
   friend auto operator<=>(const Needs&, const Needs&) = default;

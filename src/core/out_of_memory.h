@@ -14,25 +14,26 @@ namespace berth {
 
 /// What the end of a job's output says.
 struct MemoryComplaint {
-  Bytes tried;  // what it asked for in vain; 0: not said
+  Bytes tried;  // the size of the failed allocation; 0: not stated
 };
-/// CUDA's, PyTorch's, TensorFlow's, JAX's and ROCm's words for it; nothing where none is there.
+/// Finds the out-of-memory messages of CUDA, PyTorch, TensorFlow, JAX and ROCm; nothing when there
+/// is none.
 std::optional<MemoryComplaint> find_memory_complaint(std::string_view output);
 
-/// How much of an output's end is worth reading for that.
+/// How much of the end of an output is worth searching for that.
 inline constexpr std::size_t kComplaintTail = 16 * 1024;
 
 enum class MemoryCause : std::uint8_t {
   Own,        // it needed more than it claimed, or than there is
   Neighbour,  // another job of ours held more than it claimed
-  Foreign,    // somebody else took memory that was free when it started
+  Foreign,    // another program took memory that was free when the job started
 };
 
 /// One device at the end of a job that ran out of memory.
 struct MemoryScene {
   Bytes total;  // 0: not known
   Bytes claim;  // of the job; 0: it had the device to itself
-  Bytes peak;   // of the job, as measured, with what it tried to get
+  Bytes peak;   // of the job, as measured, plus the failed allocation
   Bytes foreign;
   struct Neighbour {
     JobId job;
@@ -44,18 +45,18 @@ struct MemoryScene {
 
 struct Blame {
   MemoryCause cause = MemoryCause::Own;
-  JobId offender{};  // of cause Neighbour
+  JobId offender{};  // for cause Neighbour
 };
 
 Blame blame(const MemoryScene& scene);
 
-/// How a job ended that ran out of memory.
+/// How a job that ran out of memory ended.
 struct MemoryEnd {
   Blame blame;
-  Bytes wanted;  // what it would have needed at least; 0: not known
+  Bytes wanted;  // the least that it would have needed; 0: not known
 };
 
-/// "job 12 held more than it claimed".
+/// "it ran out of GPU memory because job 12 used more than it claimed".
 std::string describe(const MemoryEnd& end);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// Owners: to whom the use of devices is charged, as numbers for the scheduler. The numbers only
-// tell one from the other, so they need not be the same after a restart.
+// Owners: the owners to whom the use of devices is charged, as numbers for the scheduler. The
+// numbers only tell owners apart, so they need not be the same after a restart.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,9 @@
 
 namespace berth {
 
-/// Between whom policies are fair. Where several people share a queue it is they: a project's name
-/// is free to choose, and whoever splits work into ten projects must not get ten shares.
+/// Whether policies are fair between projects or between users. If several users share a queue,
+/// policies are fair between users: a project's name is free to choose, and a user who splits work
+/// into ten projects must not get ten shares.
 enum class ChargedTo : std::uint8_t { Project, User };
 
 class Owners {
@@ -22,7 +23,7 @@ class Owners {
 
   ChargedTo whom() const { return whom_; }
 
-  /// Jobs without a project are all of one owner.
+  /// All jobs without a project belong to one owner.
   OwnerId of(std::string_view project, uid_t user) {
     const std::string number = whom_ == ChargedTo::User ? std::to_string(user) : "";
     const std::string_view name = whom_ == ChargedTo::User ? number : project;

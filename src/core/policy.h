@@ -1,9 +1,10 @@
 // Policy: decides which waiting job starts next. A policy sees a read-only View and makes
-// proposals; the scheduler checks each one and applies it before it asks again. It has no clock and
-// no I/O, and what it knows of a job's length is an estimate, never the truth.
+// proposals; the scheduler checks each proposal and applies it before it asks again. A policy has
+// no clock and no I/O, and it knows a job's length only as an estimate, never as the truth.
 //
-// A policy may keep books of its own (who has used how much, what runs until when): it is told of
-// every job that joins or leaves the queue and that gets or gives back devices, in that order.
+// A policy may keep its own books (how much each owner has used, what runs until when). The
+// scheduler tells it about every job that joins or leaves the queue, and about every job that gets
+// or gives back devices, in the order in which this happens.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,9 @@
 
 namespace berth {
 
-/// How many kinds of job, that is buckets of the queue, a policy tries in one decision. Jobs of
-/// kinds beyond these wait until some in front have gone: a decision stays short where no two jobs
-/// want the same.
+/// How many kinds of job (buckets of the queue) a policy tries in one decision. Jobs of further
+/// kinds wait until some in front have gone. This keeps a decision short even when no two jobs have
+/// the same needs.
 inline constexpr std::size_t kMostKinds = 4096;
 
 /// What a policy may look at. Valid during one call of propose().
@@ -39,11 +40,11 @@ class View {
   virtual std::optional<std::vector<DeviceId>> place(ShapeId shape,
                                                      std::span<const DeviceId> avoid) const = 0;
 
-  /// When the device is expected to have room for `needs`; kNever where nobody can tell.
+  /// When the device is expected to have room for `needs`; kNever when unknown.
   virtual Time expected_free(DeviceId device, const Needs& needs) const = 0;
 };
 
-/// What a policy has noted, as numbers whose order and meaning are its own business.
+/// A policy's notes, as numbers whose order and meaning are its own business.
 using PolicyBooks = std::vector<std::int64_t>;
 
 /// Start this job on these devices.
@@ -52,7 +53,7 @@ struct Proposal {
   std::vector<DeviceId> devices;
 };
 
-/// Devices that are kept for a job which waits for more of them.
+/// Devices that are kept for a job that waits for more of them.
 struct Reservation {
   JobId job;
   Time from = kNever;  // when it is expected to start
@@ -65,26 +66,28 @@ class Policy {
 
   virtual std::string_view name() const = 0;
 
-  /// Whether it takes running jobs off their devices. A driver that cannot keep the work that such
-  /// a job has done must refuse the policy.
+  /// Whether the policy takes running jobs off their devices. A driver that cannot keep the work of
+  /// such a job must refuse the policy.
   virtual bool preempts() const { return false; }
 
-  /// Whether it chooses between owners: their jobs then have buckets of their own in the queue.
+  /// Whether the policy chooses between owners: each owner's jobs then have their own buckets in
+  /// the queue.
   virtual bool by_owner() const { return false; }
 
-  /// The job's place in the queue; asked when it joins, and kept while it waits there.
+  /// The job's place in the queue. Asked for when the job joins, and kept while it waits there.
   virtual Rank rank(const Job& job, const Needs& needs) = 0;
 
-  /// Whether rank() goes by more than the job itself, so that nobody could ask for the same again.
+  /// Whether rank() depends on more than the job itself, so that asking again could give another
+  /// rank.
   virtual bool ranks_by_history() const { return false; }
 
-  // A checkpoint (core/checkpoint.h): another policy of this kind takes over. It is told of the
-  // jobs that run and of those that wait, and then gets the books.
+  // For a checkpoint (core/checkpoint.h), another policy of this kind takes over. It learns the
+  // running and the waiting jobs, and then takes the books.
 
-  /// What it has noted beyond those jobs: who has used how much, what was drawn. Plans that can be
-  /// made anew are given up, so that both policies make them anew.
+  /// The policy's notes beyond those jobs: how much each owner has used, what was drawn. Plans that
+  /// can be made anew are given up, so that both policies make them anew.
   virtual PolicyBooks close_books() { return {}; }
-  /// False where such books make no sense; the policy must not be used then.
+  /// False when the books make no sense; the policy must not be used then.
   virtual bool take_books(const PolicyBooks& books) { return books.empty(); }
 
   virtual void joined(const Job&, const Needs&) {}
@@ -92,20 +95,21 @@ class Policy {
   virtual void started(const Job&, const Needs&, Time /*now*/) {}
   virtual void stopped(const Job&, const Needs&, Time /*now*/) {}
 
-  /// Running jobs to put back into the queue, their work kept. Asked once before the starts; their
-  /// devices are free only when the driver says so.
+  /// Running jobs to put back into the queue, with their work kept. Called once before the starts;
+  /// their devices are free only when the driver says so.
   virtual std::vector<JobId> preempt(const View&) { return {}; }
 
   /// The next start, or nothing. Called again after each start until it returns nothing.
   virtual std::optional<Proposal> propose(const View& view) = 0;
 
-  /// What the policy keeps free at the moment, to explain why others wait.
+  /// The devices that the policy keeps free at the moment, to explain why other jobs wait.
   virtual std::optional<Reservation> reservation(const View&) const { return std::nullopt; }
 
-  /// Why it would not start a job on these devices although they have room; empty: no reason.
+  /// Why the policy would not start a job on these devices although they have room; empty: no
+  /// reason.
   virtual std::string objection(const View&, std::span<const DeviceId>) const { return ""; }
 
-  /// When it wants to be asked again although nothing has happened; kNever: not at all.
+  /// When the policy wants to be asked again even if nothing happens; kNever: not at all.
   virtual Time next_look(const View&) const { return kNever; }
 };
 

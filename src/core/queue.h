@@ -22,15 +22,15 @@ struct QueueKey {
 /// The waiting jobs of one shape, in order. Never empty while the queue lists it.
 struct Bucket {
   Needs needs;
-  OwnerId owner;  // where the policy tells owners apart
+  OwnerId owner;  // if the policy tells owners apart
   std::set<QueueKey> jobs;
   std::uint64_t blocked_at = 0;  // DeviceTable::freed() when it was last seen not to fit
 };
 
 class Queue {
  public:
-  /// The shape of these needs of this owner; what is equal has equal shapes. Shapes are never
-  /// dropped: there are about as many as kinds of job.
+  /// The shape of these needs of this owner; equal needs and owners have equal shapes. Shapes are
+  /// never dropped: there are about as many as kinds of job.
   ShapeId intern(const Needs& needs, OwnerId owner = {});
   const Needs& needs(ShapeId shape) const { return buckets_[shape.value].needs; }
 

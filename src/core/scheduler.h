@@ -1,7 +1,8 @@
 // Scheduler: the state machine that decides everything. Commands (which may be refused) and facts
-// (which may not) go in with the time they happened; step() asks the policy and returns what the
-// driver must do. It is a plain value-in, value-out object owned by one thread: no clock, I/O,
-// threads or randomness. The daemon, `berth run` and the simulator are drivers of this one class.
+// (which may not) go in with the time at which they happened; step() asks the policy and returns
+// what the driver must do. The scheduler is a plain value-in, value-out object owned by one thread:
+// no clock, I/O, threads or randomness. The daemon, `berth run` and the simulator are drivers of
+// this one class.
 #pragma once
 
 #include <deque>
@@ -30,24 +31,24 @@ namespace berth {
 struct Submit {
   JobSpec spec;
   JobId id{};               // of the (first) job, never used before; 0: the next
-  std::uint32_t count = 1;  // an array: this many jobs that share the needs, with ids in a row
-  bool checked = false;  // by check_submission(), a while ago: it is not refused for that any more
+  std::uint32_t count = 1;  // an array: this many jobs that share the needs, with consecutive ids
+  bool checked = false;     // by check_submission(), earlier: the job is not refused for that again
 };
-/// A job that an earlier process knew: it goes on where it was. Never refused.
+/// A job that an earlier process knew: it continues where it was. Never refused.
 struct Restore {
   JobId id;
   JobSpec spec;
   Time submitted;
   std::uint16_t attempt = 0;
   std::optional<Running> running;  // on devices that this process has
-  bool starting = false;           // has them, but its process is still to come
+  bool starting = false;           // has devices, but no process yet
   std::uint8_t memory_retries = 0;
-  std::optional<Standing> standing = {};  // from a checkpoint: nothing is asked of it again
+  std::optional<Standing> standing = {};  // from a checkpoint: nothing is asked again
 };
 struct Cancel {
   JobId job;
 };
-/// Changes what a waiting job asks for: all but `held` and `after`, which stay.
+/// Changes what a waiting job asks for: everything but `held` and `after`, which stay.
 struct Edit {
   JobId job;
   JobSpec spec;
@@ -58,7 +59,7 @@ struct Hold {
 struct Release {
   JobId job;
 };
-/// What jobs of its recipe use is known better now: a waiting job claims this from here on.
+/// A waiting job claims `memory` from here on: the memory use of its recipe is better known now.
 struct Reclaim {
   JobId job;
   Bytes memory;
@@ -76,7 +77,7 @@ struct JobExited {
   int exit_code = 0;
   int signal = 0;
   bool started = true;
-  std::optional<MemoryEnd> memory = {};  // it failed because it got no more GPU memory
+  std::optional<MemoryEnd> memory = {};  // it failed for lack of GPU memory
 };
 /// A job has left its devices as PreemptJob asked, and its work is kept.
 struct JobPreempted {
@@ -94,21 +95,22 @@ struct ForeignUse {
   DeviceId device;
   Bytes memory;
 };
-/// What a job uses on a device: told while it is more than it claimed, and once when it no longer
-/// is.
+/// The memory that a job uses on a device: reported while it exceeds the claim, and once when it no
+/// longer does.
 struct JobUse {
   JobId job;
   DeviceId device;
   Bytes memory;
 };
-/// Another berth, of this user or another, has leased a device that this one has no lease on, or
-/// has given it back.
+/// Another berth instance, of this user or another, has leased a device on which this instance has
+/// no lease, or has given the device back.
 struct DeviceTaken {
   DeviceId device;
   bool taken = true;
 };
-/// A start was not carried out because another berth has these of its devices. The attempt never
-/// was: the job waits on where it stood, and the attempt's number is used again.
+/// A start was not carried out because another berth instance has these devices of the job. The
+/// attempt never existed: the job keeps waiting where it stood, and the attempt's number is used
+/// again.
 struct StartRefused {
   JobId job;
   std::vector<DeviceId> taken;
@@ -157,7 +159,7 @@ class Scheduler {
     Placement placement = kUsualPlacement;
     DeviceTable::Limits limits;
     Duration grace = std::chrono::seconds(10);  // between Ask and Force
-    bool enforce_claims = false;  // ends a job that uses more than it claimed beside others
+    bool enforce_claims = false;  // ends a job that exceeds its claim beside other jobs
   };
 
   Scheduler(std::unique_ptr<Policy> policy, Config config);
@@ -171,11 +173,11 @@ class Scheduler {
   void apply(const Restore& command, Time now);
   Result<void> apply(const Cancel& command, Time now);
   Result<void> apply(const Edit& command, Time now);
-  /// Left alone where the job no longer waits.
+  /// Ignored if the job no longer waits.
   void apply(const Reclaim& command);
   Result<void> apply(const Hold& command, Time now);
   Result<void> apply(const Release& command, Time now);
-  /// From here on another policy decides, and another placement. What runs goes on.
+  /// From here on, another policy decides, with another placement. Running jobs go on.
   void set_policy(std::unique_ptr<Policy> policy, Placement placement);
   void apply(const Pause&) { paused_ = true; }
   void apply(const Resume&) { paused_ = false; }
@@ -190,9 +192,9 @@ class Scheduler {
   void apply(const DeviceTaken& fact) { devices_.set_taken(fact.device, fact.taken); }
   void apply(const StartRefused& fact, Time now);
 
-  /// Decides. The returned actions are valid until the next call. Where one end lets go of, or
-  /// ends, very many jobs, or the time of very many has come, a step sees to some of them and
-  /// wake_at() asks for the next at once: a step is short, however long the queue.
+  /// Decides. The returned actions are valid until the next call. If one end releases or ends very
+  /// many jobs, or the time of very many jobs has come, a step handles some of them, and wake_at()
+  /// asks for the next step at once: a step is short, however long the queue.
   const std::vector<Action>& step(Time now);
 
   /// When step() must be called next even if nothing happens; kNever: no need.
@@ -214,30 +216,31 @@ class Scheduler {
 
   // Checkpoints, see checkpoint.h (scheduler_checkpoint.cc).
 
-  /// Whether nothing is under way that a checkpoint would not carry: no action that step() has not
-  /// returned, no job that has ended and is still here, no timer that is due.
+  /// Whether nothing is under way that a checkpoint would not carry: no action that step() has yet
+  /// to return, no ended job that is still here, no timer that is due.
   bool at_rest(Time now) const;
-  /// Up to `most` jobs with ids from `from` on, in order. Returns the id to go on from; nothing
-  /// when that was all.
+  /// Visits up to `most` jobs with ids from `from` on, in order. Returns the id to continue from;
+  /// nothing when no jobs are left.
   template <class Visit>
   std::optional<JobId> visit_jobs(JobId from, std::size_t most, Visit visit) const {
     return jobs_.visit_some(from, most, visit);
   }
-  /// All there is to know of a job that has not ended.
+  /// Everything there is to know about a job that has not ended.
   Restore as_it_stands(const Job& job) const;
   SchedulerBooks close_books();
-  /// The last that a scheduler from a checkpoint is told. An error where the books make no sense.
+  /// The last input of a scheduler from a checkpoint. An error when the books make no sense.
   Result<void> apply(const SchedulerBooks& books);
-  /// From here on changed jobs are added to `changes`; nullptr: no longer.
+  /// From here on, changed jobs are added to `changes`; nullptr: no longer.
   void watch(JobChanges* changes) { changes_ = changes; }
 
   /// How many jobs compete for devices in front of this one; counts no further than `most`.
   std::size_t ahead_of(const Job& job, std::size_t most) const;
 
   /// When and where waiting jobs are expected to run; see forecast.h. `policy` is a fresh one of
-  /// the same kind. Jobs run as long as they are expected to, or as their limit lets them, or,
-  /// where neither is known, for `guess`; none depends on one that never ends. The first `most` in
-  /// order are followed, with as many that wait for a time and that wait for those.
+  /// the same kind. Jobs run as long as they are expected to, or as their limit lets them, or, if
+  /// neither is known, for `guess`, so that no job depends on one that never ends. The forecast
+  /// follows the first `most` jobs in order, as many jobs that wait for a time, and as many that
+  /// wait for any of these.
   Forecast forecast(std::unique_ptr<Policy> policy, Duration guess, std::size_t most,
                     Time now) const;
 
@@ -247,7 +250,7 @@ class Scheduler {
   /// For tests: the first broken invariant in words, empty when all hold. Visits every job.
   std::string broken_invariant(Time now) const;
 
-  /// Why the last proposal of the policy was turned down; empty: none was, ever.
+  /// Why the policy's last refused proposal was refused; empty: none ever was.
   const std::string& refusal() const { return refusal_; }
 
  private:
@@ -257,11 +260,11 @@ class Scheduler {
     Dependency::When when;
     bool gone = false;  // it no longer waits
   };
-  /// A job that has ended, and those that follow it and have not heard of it.
+  /// An ended job, and its followers that have not learned of its end yet.
   struct Settling {
     Outcome outcome;
     std::vector<Follower> followers;
-    std::size_t heard = 0;  // of them
+    std::size_t heard = 0;  // followers that have learned of it
   };
 
   // The life of a job (scheduler.cc).
@@ -308,10 +311,10 @@ class Scheduler {
   DeviceTable devices_;
   Queue queue_;
   IdTable<Job> jobs_;
-  /// By the job that they wait for; those of one job by their ids.
+  /// By the job that they wait for; the followers of one job are in order of id.
   std::map<JobId, std::vector<Follower>> followers_;
   std::deque<Settling> settling_;
-  std::size_t settled_ = 0;  // followers since the last step
+  std::size_t settled_ = 0;  // followers told since the last step
   Time settled_at_{};
   std::set<std::pair<Time, JobId>> timers_;
   std::vector<Action> pending_;  // decided between two steps
@@ -319,7 +322,7 @@ class Scheduler {
   std::string refusal_;
   std::uint64_t last_id_ = 0;
   std::size_t waiting_ = 0;
-  std::set<JobId> running_;  // those with devices, starting ones included
+  std::set<JobId> running_;  // jobs with devices, including starting ones
   Time policy_wake_ = kNever;
   JobChanges* changes_ = nullptr;
   bool paused_ = false;

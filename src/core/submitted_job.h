@@ -1,4 +1,4 @@
-// SubmittedJob: a job as it is handed in, one of many.
+// SubmittedJob: one job of a submission, as it is handed in.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct LocalDependency {
 };
 
 struct SubmittedJob {
-  JobDescription description;  // without environment: it is that of the submission
-  std::uint32_t count = 1;     // an array of so many; indices count up from the description's
+  JobDescription description;  // without environment: the submission has it
+  std::uint32_t count = 1;     // jobs in an array; indices count up from the description's
   std::vector<LocalDependency> follows;
 };
 

@@ -1,17 +1,17 @@
 // Daemon: the durable host of the scheduler, put together from its parts.
 //
 //   StateFolder    the lock, the log, the database
-//   Turns          commits what a turn brought, then does what was promised
+//   Turns          commits the changes of a turn, then does what was promised
 //   Driver         decides (src/drive)
-//   ShimHost       carries out what the driver decides
-//   JournalKeeper  keeps the journal from growing for ever
+//   ShimHost       carries out the driver's decisions
+//   JournalKeeper  keeps the journal from growing forever
 //   DaemonDevices  the devices, and what users want done with them
-//   JobReports     what clients are told of jobs
+//   JobReports     what clients are told about jobs
 //   Requests       the server, and a handler for each request
 //
-// Everything happens in turns of one loop, on one thread: what came in is told to the driver and
-// the store; the driver decides; one commit makes all of it durable; only then are jobs started and
-// requests answered. So what was acknowledged is on disk, whatever dies.
+// Everything happens in turns of one loop, on one thread. The driver and the store are told what
+// came in; the driver decides; one commit makes all of it durable; only then are jobs started and
+// requests answered. So everything that was acknowledged is on disk, whatever crashes.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,10 @@ namespace berth {
 
 class Daemon {
  public:
-  /// Takes the lock, opens everything and takes up the jobs of the daemon before.
+  /// Takes the lock, opens everything and takes over the jobs of the previous daemon.
   static Result<std::unique_ptr<Daemon>> make(const DaemonOptions& options);
 
-  /// Until it is told to stop, by a request or a signal.
+  /// Runs until a request or a signal stops the daemon.
   void run();
 
  private:

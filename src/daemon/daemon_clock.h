@@ -1,6 +1,6 @@
-// DaemonClock: the daemon's own time. It is the steady clock, set by the wall clock once at the
-// start, so that time never goes back; and it goes on from where the daemon before left it, so that
-// no record runs backwards when the clock was set back in between.
+// DaemonClock: the daemon's own time. It is the steady clock, set from the wall clock once at the
+// start, so time never goes back. It continues from where the previous daemon left it, so no record
+// runs backwards when the wall clock was set back in between.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ class DaemonClock {
  public:
   Time now() const;
 
-  /// Since 1970. BERTH_CLOCK_OFFSET, in seconds, is for tests: a clock that is set without setting
-  /// one.
+  /// The wall-clock time since 1970. Tests shift it by BERTH_CLOCK_OFFSET, in seconds, without
+  /// setting the machine's clock.
   static Duration wall();
-  /// A time that others read off the wall clock, on this one. The two differ once the wall clock
-  /// was set.
+  /// Converts a time that was read off the wall clock to this clock. The two differ once the wall
+  /// clock was set.
   Time from_wall(std::int64_t nanoseconds) const;
 
-  /// Takes time up where the daemon before left it. `boot` names the boot of the machine.
+  /// Continues where the previous daemon's clock left off. `boot` names the boot of the machine.
   Result<void> go_on(Store& store, const std::string& boot, DaemonLog& log);
 
-  /// By how much the clock of an earlier daemon of this boot was behind: a time that it wrote down
-  /// is this much later on the present one.
+  /// How far the clock of an earlier daemon of this boot was behind. A time that the earlier daemon
+  /// wrote down is later by this amount on the present clock.
   Duration shift() const { return shift_; }
 
  private:
-  Duration to_wall_{};  // what turns the steady clock into wall time
+  Duration to_wall_{};  // added to the steady clock, it gives wall time
   Duration shift_{};
 };
 

@@ -1,6 +1,6 @@
-// DaemonDevices: the devices of the daemon: those it was started with, those that were added while
-// it ran, their locks, and what users want done with them. What users want outlives the daemon, as
-// settings of the store.
+// DaemonDevices: the devices that the daemon was started with, the devices added while it ran,
+// their locks, and what users want done with them. The users' wishes outlive the daemon, as
+// settings in the store.
 #pragma once
 
 #include <memory>
@@ -17,20 +17,20 @@ namespace berth {
 
 class DaemonDevices {
  public:
-  /// Opens the devices that `gpus` names, as --gpus does. To be called once, before there is a
-  /// driver.
+  /// Opens the devices that `gpus` names, as --gpus does. Call it once, before there is a driver.
   Result<void> open(const std::string& gpus);
-  /// Opens more of them.
+  /// Opens more devices.
   Result<void> add(const std::string& gpus, Unseen unseen, Driver& driver);
 
-  /// Adds, drains and removes as the daemon before was told.
+  /// Adds, drains and removes devices as the previous daemon was told.
   Result<void> restore(Store& store, Driver& driver, DaemonLog& log, Time at);
-  /// What the next daemon is to know.
+  /// Saves what the next daemon must know.
   Result<void> save(Store& store, const Driver& driver) const;
 
-  /// From here on the driver leases devices from the other berth instances of the machine.
+  /// From here on, the driver locks each device that it leases, against the other berth instances
+  /// on the machine.
   Result<void> open_locks(const std::string& state_folder, Driver& driver);
-  /// Why the device cannot be leased now; none: it can, or nobody has tried.
+  /// Why the device cannot be leased now. Null when it can, or when no lease was tried.
   const DeviceLocks::Obstacle* obstacle(DeviceId device) const { return locks_->obstacle(device); }
   std::vector<std::string> lock_paths(const std::vector<DeviceId>& devices) const {
     return devices.empty() ? std::vector<std::string>{} : locks_->paths(devices);
@@ -40,17 +40,17 @@ class DaemonDevices {
   const std::vector<DeviceInfo>& list() const { return group_.list(); }
   const std::string& name(DeviceId device) const { return group_.list()[device.value].spec.name; }
   std::vector<std::string> names(const std::vector<DeviceId>& devices) const;
-  /// The slots of these names that are least in use; a name may stand for several slots.
+  /// The least-used slots with these names. Several slots may share a name.
   static std::vector<DeviceId> slots(const DeviceTable& table,
                                      const std::vector<std::string>& names);
-  /// The --gpus texts by which the devices came.
+  /// The --gpus texts from which the devices came.
   std::vector<std::string> sources() const;
 
  private:
   DeviceGroup group_;
   std::unique_ptr<DeviceLocks> locks_;
-  std::string first_;               // the --gpus text of the start
-  std::vector<std::string> added_;  // those since
+  std::string first_;               // the --gpus text at the start
+  std::vector<std::string> added_;  // the --gpus texts since then
 };
 
 }  // namespace berth

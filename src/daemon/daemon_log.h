@@ -1,11 +1,12 @@
-// DaemonLog: what the daemon decided that no single request is told of: about strangers, locks,
-// devices, the disk and itself. One line each, in the file daemon.log of the state folder, which
-// `berth daemon log` shows, and on standard error for whoever runs the daemon in the foreground.
+// DaemonLog: the daemon's decisions that no single request is told about: on strangers, locks,
+// devices, the disk and itself. Each is one line in the file daemon.log of the state folder, which
+// `berth daemon log` shows. Each also goes to standard error, for a daemon that runs in the
+// foreground.
 //
-// A file that is full is kept as daemon.log.1 and begun anew, so that both together have a bound. A
-// line that comes again and again, also between others, is written once, and then how often it
-// came; after some minutes it is news again. Owned by the loop's
-// thread; a disk that refuses loses lines and nothing else.
+// A full file is renamed to daemon.log.1 and a new one is begun, so that both together have a
+// bounded size. A line that repeats, even with other lines in between, is written once, and then
+// with its count. After some minutes it is news again. Owned by the loop's thread. If the disk
+// refuses writes, only lines are lost.
 #pragma once
 
 #include <fmt/core.h>
@@ -22,10 +23,10 @@ namespace berth {
 
 class DaemonLog {
  public:
-  /// Until open() lines go to standard error alone.
+  /// Until open() is called, lines go to standard error alone.
   void open(std::string path);
 
-  /// Without a newline at its end; what would break the line is replaced.
+  /// `text` has no newline at its end. Characters that would break the line are replaced.
   void write(std::string_view text);
   template <typename... Values>
   void write(fmt::format_string<Values...> text, Values&&... values) {

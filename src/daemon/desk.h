@@ -1,6 +1,6 @@
-// Desk: what those who answer requests work with. They look at the scheduler and the store, tell
-// the scheduler what a client wants (driver.scheduler().tell()), write it down (store), and answer
-// when that is on disk (answer()).
+// Desk: the objects that request handlers work with. Handlers look at the scheduler and the store,
+// tell the scheduler what a client wants (driver.scheduler().tell()), record it in the store, and
+// answer when it is on disk (answer()).
 #pragma once
 
 #include <unistd.h>
@@ -25,7 +25,7 @@
 
 namespace berth {
 
-/// What has happened since the daemon started.
+/// Counts since the daemon started.
 struct JobCounters {
   std::uint64_t started = 0;                   // attempts
   std::array<std::uint64_t, kPhases> ended{};  // jobs, by how they ended
@@ -39,7 +39,7 @@ struct Desk {
   Driver& driver;
   Turns& turns;
   EventHub& events;
-  // What is known of users and their jobs, and holds for all of them.
+  // What is known about all users and their jobs.
   FairUse fair_use = {};
   Privacy privacy = {};
   Owners owners = Owners();
@@ -53,12 +53,12 @@ struct Desk {
   }
   void check(const Result<void>& stored) const { turns.check(stored); }
 
-  /// Root and the daemon's own user may change whatever is there.
+  /// Root and the daemon's own user may change everything.
   static bool may_change(const Peer& peer, uid_t owner) {
     return peer.uid == owner || peer.uid == 0 || peer.uid == ::getuid();
   }
   static bool may_steer(const Peer& peer) { return may_change(peer, ::getuid()); }
-  /// `what` must not grow with what a client may choose freely: it is for the log.
+  /// `what` goes to the log, so it must not grow with text that a client may choose freely.
   void note_refusal(const Peer& peer, std::string_view what) const {
     log.write("user {} was refused {}", peer.uid, what);
   }

@@ -1,5 +1,6 @@
-// DeviceHistory: what the devices did in the last ten minutes, for charts. Readings come about once
-// a second, more often while jobs start; those of the same two seconds are one point, their mean.
+// DeviceHistory: what the devices did in the last ten minutes, for charts. Readings arrive about
+// once a second, and more often while jobs start. All readings within the same two seconds become
+// one point, their mean.
 #pragma once
 
 #include <array>
@@ -22,18 +23,19 @@ class DeviceHistory {
 
   enum Quantity { kUtilization, kUsed, kPower, kTemperature, kQuantities };
 
-  /// One reading of all devices, in their order. Devices may join.
+  /// Adds one reading of all devices, in their order. Later readings may have more devices.
   void add(Time at, const std::vector<DeviceSample>& samples);
 
-  /// For a file, with the names of the devices in their order.
+  /// Encodes the history for a file. `names` lists the devices in their order.
   std::string encode(const std::vector<std::string>& names) const;
-  /// What a file tells of the devices that there are now; nothing where it makes no sense.
+  /// Reads the history of the present devices, which `names` lists, from a file's bytes. Returns
+  /// nothing when the bytes make no sense.
   static std::optional<DeviceHistory> decode(std::string_view bytes,
                                              const std::vector<std::string>& names);
 
-  /// When the first point begins; those after it are kInterval apart.
+  /// When the first point begins. Points are kInterval apart.
   Time from() const { return Time(first_ * kInterval); }
-  /// The values of a device, one for each point, as far as they are known.
+  /// The values of a device, one for each point; empty where unknown.
   std::vector<std::optional<double>> values(std::size_t device, Quantity quantity) const;
 
  private:

@@ -1,6 +1,7 @@
-// EventHub: tells whoever listens what has changed. Events are numbered; a client that was away
-// says the last number it saw and gets what it missed, or, when that is too long ago, a `reset`
-// that tells it to read everything anew. So does one that listens while too much happens at once.
+// EventHub: tells listening clients what has changed. Events are numbered. A client that comes back
+// sends the last number it saw and gets the events it missed. If that is too long ago, it gets a
+// `reset` instead, which tells it to read everything anew. A client that listens while too much
+// happens at once gets a `reset`, too.
 #pragma once
 
 #include <sys/types.h>
@@ -34,23 +35,23 @@ class EventHub {
     bool sees_all = true;  // also what is hidden from others
   };
 
-  /// `first`: above every number that an earlier process gave out.
+  /// `first` must be above every number that an earlier process gave out.
   EventHub(std::uint64_t first, Describe describe) : next_(first), describe_(std::move(describe)) {}
 
   /// Event `job`. Several changes in one turn are one event.
   void job_changed(JobId job) { changed_.insert(job); }
-  /// Event `submitted`: jobs with numbers in a row.
+  /// Event `submitted`, for jobs with consecutive numbers.
   void jobs_submitted(JobId first, std::uint64_t count);
-  /// Event `forgotten`, `daemon` and others without a place among the jobs.
+  /// Event `forgotten`, `daemon` or another that does not carry the state of a job.
   void announce(std::string_view event, std::string data);
-  /// An event for those who listen now, not kept for those who come back.
+  /// Sends an event to the present listeners. It is not kept for clients that come back.
   void tell_listeners(std::string_view event, std::string_view data);
 
-  /// At the end of a turn: sends what it brought.
+  /// Sends the events of a turn, at its end.
   void flush();
 
-  /// `last_seen`: the Last-Event-ID of the client, empty for a new one. Where more was missed than
-  /// its stream can hold, that is too long ago.
+  /// `last_seen`: the Last-Event-ID of the client, empty for a new one. If the client missed more
+  /// than its stream can hold, that counts as too long ago.
   void listen(std::unique_ptr<Responder> reply, std::string_view last_seen, Listener listener);
   bool has_listeners() const { return !streams_.empty(); }
   std::size_t listeners() const { return streams_.size(); }
@@ -59,7 +60,7 @@ class EventHub {
   struct Event {
     std::uint64_t id = 0;
     JobId job;         // of a `job` event; the data is read when it is sent
-    std::string name;  // of another
+    std::string name;  // `job`, or the name of another event
     std::string data;
   };
 
@@ -72,14 +73,14 @@ class EventHub {
   void send(std::uint64_t id, std::string_view event, const Described& data);
   Described data_of(const Event& event) const;
   static const std::string& seen_by(const Listener& listener, const Described& data);
-  /// What came after event `last`, which must be among those kept or just before them.
+  /// The events after event `last`, which must be a kept event or the one just before them.
   std::vector<const Event*> since(std::uint64_t last) const;
 
   std::uint64_t next_;
   Describe describe_;
   std::set<JobId> changed_;  // in this turn
   std::deque<Event> kept_;   // without gaps, the newest last
-  std::size_t unsent_ = 0;   // how many at its end are still to be sent
+  std::size_t unsent_ = 0;   // how many at its end are not sent yet
   std::vector<Stream> streams_;
 };
 

@@ -1,6 +1,6 @@
-// FairUse: what ordinary users of a daemon for everyone may take of its queue: so many jobs that
-// have not ended, so many bytes of them, and no place in front of others by mere wish. The daemon's
-// owner and root are bound by none of it. Pure.
+// FairUse: limits what ordinary users may take of the queue of a daemon for everyone: the number of
+// their jobs that have not ended, and the bytes of these jobs. An ordinary user cannot move ahead
+// of others just by asking. The daemon's owner and root are exempt from all of this. Pure.
 #pragma once
 
 #include <sys/types.h>
@@ -30,22 +30,22 @@ class FairUse {
   FairUse(Limits limits, uid_t owner) : limits_(limits), owner_(owner) {}
 
   const Limits& limits() const { return limits_; }
-  /// Whether the user is an ordinary one.
+  /// Whether this is an ordinary user.
   bool bounds(uid_t user) const { return user != 0 && user != owner_; }
 
-  /// Like nice: anybody may stand back, only the privileged may go first. `before`: what the job
-  /// was allowed until now.
+  /// As with nice, any user may lower a job's rank, but only privileged users may raise it.
+  /// `before`: what the job was allowed until now.
   Result<void> check_rank(const JobSpec& wanted, uid_t user, const JobSpec& before = {}) const;
-  /// Whether so many jobs more, of so many bytes together, may wait.
+  /// Whether the user may queue `jobs` more jobs, of `bytes` bytes together.
   Result<void> check_queue(uid_t user, std::uint64_t jobs, std::uint64_t bytes) const;
 
-  /// Jobs with numbers in a row have come in.
+  /// Counts new jobs with consecutive numbers.
   void joined(JobId first, std::uint64_t count, uid_t user, std::uint64_t bytes_each);
   /// The job has ended; it may never have been counted.
   void left(JobId job);
 
   Use used(uid_t user) const;
-  /// Those who have jobs, in order.
+  /// The users who have counted jobs, in order.
   std::vector<uid_t> users() const;
 
  private:
@@ -56,11 +56,11 @@ class FairUse {
 
   Limits limits_;
   uid_t owner_;
-  std::unordered_map<std::uint64_t, Counted> jobs_;  // of ordinary users; never walked over
+  std::unordered_map<std::uint64_t, Counted> jobs_;  // of ordinary users; never iterated over
   std::map<uid_t, Use> users_;
 };
 
-/// About how many bytes a job takes beside its environment.
+/// About how many bytes a job takes, without its environment.
 std::uint64_t text_bytes(const JobDescription& job);
 
 }  // namespace berth

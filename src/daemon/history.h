@@ -1,4 +1,4 @@
-// History: what past jobs teach about the next. Filled from the store at the start, then by each
+// History: what past jobs teach about future jobs. Filled from the store at the start, then by each
 // job that succeeds.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace berth {
 
 class History {
  public:
-  /// A job of this recipe ran so long and succeeded.
+  /// A job of this recipe succeeded after `runtime`.
   void learn(const std::string& recipe, Duration runtime);
 
-  /// How long the next is expected to run; kForever where nothing is known.
+  /// How long the next job of this recipe is expected to run; kForever when unknown.
   Duration expected(const std::string& recipe) const;
-  /// How long jobs of any kind ran lately; kForever where none has ended yet.
+  /// How long jobs of any kind ran lately; kForever before the first one.
   Duration typical() const { return median(lately_); }
 
  private:

@@ -1,10 +1,11 @@
-// Intake: takes in a submission of very many jobs, piece by piece, so that others are served
-// meanwhile.
+// Intake: takes in a submission of very many jobs, piece by piece, so that other requests are
+// served meanwhile.
 //
-// All or nothing: every job is looked at first; then all are written to the store, where nobody
-// sees them (store/staged.h); and when all are there, they are shown and the scheduler is told of
-// them. A client that goes, or a daemon that dies, before that leaves nothing; after it,
-// everything. What is shown, the scheduler knows: commands find no job that is only half there.
+// A submission is taken in whole or not at all. Every job is checked first. Then all jobs are
+// written to the store, where they are still invisible (store/staged.h). When all are there, they
+// are shown and the scheduler is told about them. If the client goes or the daemon dies before
+// that, nothing remains; after that, everything does. The scheduler knows every job that is shown,
+// so commands find no job that is only half there.
 #pragma once
 
 #include <memory>
@@ -21,10 +22,10 @@ class Intake {
   explicit Intake(Desk& desk) : desk_(desk) {}
 
   void begin(SubmitRequest wanted, uid_t user, Turns::Reply reply);
-  /// A submission that is told again while it is taken in is the same one: then true, and it is
-  /// answered with the first.
+  /// A submission that is sent again while it is being taken in is the same submission. Then join()
+  /// returns true, and `reply` is answered together with the first.
   bool join(uid_t user, const std::string& token, Turns::Reply& reply);
-  /// What was staged from `first` on, and is not to be.
+  /// Drops the submission that was staged from `first` on.
   void drop_staged(JobId first);
 
  private:

@@ -1,5 +1,5 @@
-// JobReports: what clients are told of jobs: their state, why they wait, when they are expected to
-// start and to end. Owned by the loop's thread.
+// JobReports: what clients are told about jobs: their state, why they wait, and when they are
+// expected to start and end. Owned by the loop's thread.
 #pragma once
 
 #include <string>
@@ -16,19 +16,19 @@ class JobReports {
   JobReports(Desk& desk, const DaemonDevices& devices) : desk_(desk), devices_(devices) {}
 
   JobReport report(const JobRecord& record) const;
-  /// The same with attempts, and why it waits. Its environment is left to the caller.
+  /// The same, with the attempts and the reason why the job waits. The caller adds the environment.
   Result<JobReport> full_report(const JobRecord& record);
-  /// What listeners are told of it; none: it is gone.
+  /// What listeners are told about the job; empty when the job is gone.
   EventHub::Described described(JobId id) const;
 
-  /// Of a running job: as it said, as jobs of its kind have taught, or when its time is over;
-  /// kNever where nobody can tell.
+  /// The expected end of a running job: by its own estimate, by past jobs of its kind, or by its
+  /// time limit. kNever when unknown.
   Time expected_end(JobId id) const;
-  /// Of a waiting one, in seconds since 1970; 0 where nobody can tell.
+  /// The expected start of a waiting job, in seconds since 1970; 0 when unknown.
   double expected_start(JobId id);
   /// When and where waiting jobs are expected to run, as of now or a little earlier.
   const Forecast::Runs& expected_runs();
-  /// Something has happened that may change it.
+  /// Something has happened that may change the forecast.
   void outdate_forecast() { forecast_.outdate(); }
 
  private:

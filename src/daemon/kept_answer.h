@@ -1,5 +1,5 @@
-// KeptAnswer: an answer that took a while to find is given again for a time, so that no more than a
-// part in ten goes into finding it, however many ask.
+// KeptAnswer: an answer that took a while to compute is reused for a time, so that at most a tenth
+// of the time goes into computing it, however many clients ask.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What an attempt has printed last: it may say that the attempt ran out of memory.
+// The last output of an attempt, which may say that the attempt ran out of memory.
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +10,8 @@
 
 namespace berth {
 
-/// Reads the end of the two files, either of which may have no path, with the rights of the user.
-/// Calls `done` before it returns or later; where the files do not answer, nothing was said.
+/// Reads the ends of the two files with the rights of the user. Either path may be empty. Calls
+/// `done` before it returns or later. A file that does not answer counts as empty.
 void read_last_words(UserFiles& files, uid_t user, const std::string& stdout_path,
                      const std::string& stderr_path, std::function<void(std::string)> done);
 

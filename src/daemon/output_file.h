@@ -1,5 +1,5 @@
-// A look at a file that a job writes: some bytes of it, and a watch where there are none yet. It is
-// done with the rights of the process that looks. Only UserFiles calls it, which finds the process.
+// Looks at a file that a job writes: reads some bytes, and sets a watch if there are none yet. The
+// look has the rights of the process that makes it. Only UserFiles uses it, and finds the process.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@ namespace berth {
 struct FileQuestion {
   std::string path;
   std::uint64_t offset = 0;
-  std::int64_t tail = -1;  // begin with the last so many lines instead; -1: not asked for
+  std::int64_t tail = -1;  // begin with this many last lines instead; -1: not requested
   bool from_end = false;   // the last `most` bytes
   std::size_t most = 0;    // bytes
-  bool watch = false;      // where there is nothing, an event is to tell of more
+  bool watch = false;      // if there are no bytes, set a watch that reports more
 };
 
 struct FileAnswer {
   int error = 0;         // of the operating system; ENOENT: there is no file (yet)
-  bool refused = false;  // it is no regular file, and has not been opened
+  bool refused = false;  // not a regular file, and not opened
   std::uint64_t size = 0;
   std::uint64_t offset = 0;  // of the bytes
   std::string bytes;
   int watch = -1;
 };
 
-/// Opens nothing but a regular file: to open a FIFO and to close it again ends its writer.
-/// `changes` is an inotify instance, for a watch.
+/// Opens only regular files, because opening and closing a FIFO ends its writer. `changes` is the
+/// inotify instance for a watch.
 FileAnswer look_at(const FileQuestion& question, int changes);
 
 }  // namespace berth

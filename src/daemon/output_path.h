@@ -1,4 +1,4 @@
-// Where a job's output goes, and what stood in the way of its start, in words.
+// Where a job's output goes, and why a job could not start, in words.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace berth {
 
-/// A pattern with %j (the job's number), %n (name), %p (project), %a (array index) and %% filled
-/// in; relative to the job's directory. Empty for an empty pattern.
+/// Replaces %j (the job's number), %n (name), %p (project), %a (array index) and %% in a pattern. A
+/// relative path is resolved against the job's directory. Empty for an empty pattern.
 std::string output_path(const std::string& pattern, JobId id, const JobDescription& job);
 
 /// "cannot open its output: No such file or directory".

@@ -1,4 +1,5 @@
-// Which policy decides: what the start says; else what the daemon before was told; else the usual.
+// Which policy decides: the one given at the start, else the one that the previous daemon was told,
+// else the default.
 #pragma once
 
 #include "daemon/start.h"

@@ -1,6 +1,7 @@
-// Privacy: what users of a daemon for everyone see of each other's jobs. Without it: everything but
-// environments and output. With it (`--private`): number, state, user, devices, times and needs.
-// The daemon's owner and root see all. Pure; every answer about jobs goes through here.
+// Privacy: what users of a daemon for everyone see of each other's jobs. Without `--private`, they
+// see everything but environments and output. With it, they see number, state, user, devices, times
+// and needs. The daemon's owner and root see everything. Pure; every answer about jobs goes through
+// this class.
 #pragma once
 
 #include <sys/types.h>
@@ -21,13 +22,13 @@ class Privacy {
 
   /// The report as `viewer` may see it.
   JobReport shown(JobReport report, uid_t viewer) const;
-  /// What others see of any report.
+  /// The part of a report that other users see.
   static JobReport hidden(const JobReport& report);
 
-  /// The jobs that `viewer` may choose by this: a choice by what is hidden means the viewer's own
-  /// jobs alone, because what matches would tell.
+  /// The jobs that `viewer` may choose by this filter. A filter on hidden fields chooses only the
+  /// viewer's own jobs, because the matches would reveal those fields.
   JobFilter narrowed(JobFilter filter, uid_t viewer) const;
-  /// Likewise for a choice that looks at what the filter does not name, such as a search.
+  /// The same for a choice by fields that the filter does not name, such as a search.
   JobFilter own_only(JobFilter filter, uid_t viewer) const;
 
  private:

@@ -1,6 +1,6 @@
-// ReadingBooks: what readings of the devices leave behind: what each attempt used over time, and
+// ReadingBooks: what is kept from readings of the devices: what each attempt used over time, and
 // what the devices did in the last minutes. Both are in files, which are written once a minute and
-// when the daemon stops, so that the next daemon goes on where this one was.
+// when the daemon stops, so that the next daemon continues from there.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace berth {
 
 class ReadingBooks {
  public:
-  /// `folder`: the state folder. `devices`: those that there are now.
+  /// `folder` is the state folder. `devices` are the present devices.
   ReadingBooks(const std::string& folder, const std::vector<DeviceInfo>& devices);
 
   void note(const Telemetry::Reading& reading, Time at, const Driver& driver,

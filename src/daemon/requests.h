@@ -1,5 +1,5 @@
-// Requests: the daemon's front. It has the server, the table of routes, and the parts that answer
-// requests and remember something between two of them.
+// Requests: the daemon's front end. It has the server, the table of routes, and the parts that
+// answer requests and keep state between them.
 #pragma once
 
 #include <memory>
@@ -38,35 +38,35 @@ class Requests {
   };
   explicit Requests(const Parts& parts);
 
-  /// Answers from here on.
+  /// Starts to answer requests.
   Result<void> open();
-  /// The Unix socket, which somebody may have deleted.
+  /// Opens the Unix socket. Call it again if the socket was deleted.
   Result<void> listen_on_socket();
   const std::string& listening() const { return web_.listening(); }
 
-  /// Answers a request, now or later; the server calls it.
+  /// Answers a request, now or later. Called by the server.
   void handle(HttpRequest request, std::unique_ptr<Responder> reply);
 
-  /// What the host is to tell.
+  /// The callbacks that the host must call.
   HostListeners listeners();
-  /// Readable when output has changed that somebody waits for; then call output_changed().
+  /// Readable when output that a client waits for has changed; then call output_changed().
   int output_event_fd() const { return logs_.event_fd(); }
   void output_changed() { logs_.files_changed(); }
 
-  /// At the start: half a submission of a daemon that died is dropped.
+  /// At the start: drops half submissions of a daemon that died.
   void drop_half_submissions();
-  /// When the daemon stops: what the next one is to know.
+  /// When the daemon stops: saves what the next one must know.
   void save() { books_.save(parts_.devices.list()); }
   /// At the beginning of a turn.
   void begin_turn(Time at);
-  /// At its end, when what happened is on disk: tells those who wait for it.
+  /// At the end of a turn, when its changes are on disk: tells the clients that wait for them.
   void end_turn();
-  /// When there is something to do, if nothing happens before.
+  /// When there is something to do, even if nothing happens before.
   Time due(Time at) const;
 
  private:
   std::vector<RouteTable::Route> all_routes();
-  /// A handler that has its answer at once.
+  /// A handler that answers at once.
   using Answer = std::function<HttpResponse(const RoutedRequest&)>;
   RouteTable::Handler at_once(Answer answer);
   HttpResponse stop(const RoutedRequest& asked);
@@ -87,7 +87,7 @@ class Requests {
   FacetsHandler facets_;
   TotalsHandler totals_;
   RouteTable routes_;
-  Worker worker_;  // last: what it runs uses the others
+  Worker worker_;  // last, because its tasks use the others
 };
 
 }  // namespace berth

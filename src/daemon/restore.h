@@ -1,4 +1,4 @@
-// Taking up what the daemon before has left.
+// Takes over what the previous daemon left.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct RestoreParts {
   std::string state_folder;
 };
 
-/// Queued jobs wait as they did, running ones go on, on the devices that they have. What could not
-/// be read is an error, and nothing has been changed on disk then.
+/// Queued jobs keep waiting, and running jobs go on, on the devices that they have. Fails if
+/// something cannot be read; then nothing has been changed on disk.
 Result<void> restore_jobs(const RestoreParts& parts);
 
-/// How long jobs took, from those that ended last.
+/// Learns how long jobs take, from the jobs that ended last.
 Result<void> learn_lengths(Store& store, History& history);
 
 }  // namespace berth

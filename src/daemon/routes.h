@@ -1,6 +1,5 @@
-// RouteTable: which request goes to which handler. It is also what GET /v1 tells;
-// docs/openapi.yaml describes the same, and tests/e2e/openapi_test.py holds the two against each
-// other.
+// RouteTable: which request goes to which handler. GET /v1 lists the table. docs/openapi.yaml
+// describes the same routes, and tests/e2e/openapi_test.py compares the two.
 #pragma once
 
 #include <functional>
@@ -20,7 +19,7 @@ namespace berth {
 struct RoutedRequest {
   HttpRequest request;
   std::unique_ptr<Responder> reply;
-  JobId job;               // whose number is in the path, if the route has one
+  JobId job;               // the job whose number is in the path, if the route has one
   std::string_view verb;   // the last word of the route: "kill"
   std::string_view route;  // its name: "POST /v1/jobs/kill"
 };
@@ -32,13 +31,13 @@ class RouteTable {
 
   struct Route {
     std::string_view method;
-    std::string_view path;  // `{id}` in it is a job's number
+    std::string_view path;  // `{id}` in it stands for a job's number
     Handler handler;
     std::string name = {};  // "GET /v1/status"
   };
   explicit RouteTable(std::vector<Route> routes);
 
-  /// The route of a request, or the answer to one that has none.
+  /// The route of a request, or the answer to a request without a route.
   struct Found {
     const Route* route = nullptr;
     JobId job;
@@ -46,7 +45,7 @@ class RouteTable {
   };
   Found find(const HttpRequest& request) const;
 
-  /// Every route, as GET /v1 tells them.
+  /// Every route, as GET /v1 lists them.
   IndexReply index() const;
 
  private:

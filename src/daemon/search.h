@@ -1,4 +1,4 @@
-// SearchText: a part of a text, looked for in any case.
+// SearchText: a text to search for in other texts, ignoring case.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class SearchText {
 
   bool empty() const { return text_.empty(); }
 
-  /// The letters A to Z are those a to z; all others are only themselves.
+  /// Ignores the case of the letters A to Z, and of no others.
   bool in(std::string_view text) const {
     return std::search(text.begin(), text.end(), text_.begin(), text_.end(),
                        [](char a, char b) { return lower(a) == b; }) != text.end();

@@ -1,4 +1,5 @@
-// What of an environment may be shown. A page is seen by whoever stands behind its user.
+// Which parts of an environment may be shown. Other people may see a web page over its user's
+// shoulder.
 #pragma once
 
 #include <string>

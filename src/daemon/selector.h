@@ -1,5 +1,5 @@
-// Selectors: the words by which a user names jobs. Numbers and names each add to the choice (none
-// of them: every job), and so does each state; the other words narrow it:
+// Selectors: the words by which a user names jobs. Each number or name adds to the choice (without
+// any: every job), and so does each state. The other words narrow the choice:
 //
 //   12  3-7  12,20-29    numbers
 //   train*               a name (with * and ?); vision/train: a project and a name in it
@@ -15,7 +15,7 @@
 
 namespace berth {
 
-/// An error says which word makes no sense. No words: every job.
+/// An error names the word that makes no sense. No words choose every job.
 Result<JobFilter> parse_selector(const std::vector<std::string_view>& words);
 
 }  // namespace berth

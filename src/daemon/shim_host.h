@@ -1,8 +1,8 @@
-// ShimHost: carries out what the driver decides, durably. An attempt is on record before its shim
-// starts it, and its end is on record before anybody is told.
+// ShimHost: carries out the driver's decisions, durably. An attempt is on record before its shim
+// starts it, and its end is on record before anyone is told.
 //
-// The driver needs a host to be made, and the host needs the driver to work: use() brings the two
-// together. Owned by the loop's thread.
+// The driver cannot be made without a host, and the host cannot work without the driver: use()
+// connects the two. Owned by the loop's thread.
 #pragma once
 
 #include <functional>
@@ -22,14 +22,14 @@
 
 namespace berth {
 
-/// Who else is to hear of attempts and devices, and who knows of them.
+/// Callbacks that are told about attempts and devices, or asked about them.
 struct HostListeners {
   std::function<void(const Telemetry::Reading&, Time)> reading;
-  /// What an attempt of an earlier daemon has used until now, if that is known.
+  /// What an attempt of an earlier daemon has used until now, if known.
   std::function<std::optional<UsageLog>(JobId, std::uint16_t attempt)> used_before;
-  std::function<void(JobId, std::uint16_t attempt)> attempt_over;  // that is on disk by then
-  std::function<void(JobId, bool over)> output_changed;            // it begins, or will not go on
-  std::function<void(JobId, bool failed)> job_ended;               // that is on disk by then
+  std::function<void(JobId, std::uint16_t attempt)> attempt_over;  // called when that is on disk
+  std::function<void(JobId, bool over)> output_changed;            // it begins, or is complete
+  std::function<void(JobId, bool failed)> job_ended;               // called when that is on disk
 };
 
 class ShimHost final : public Host {
@@ -47,11 +47,11 @@ class ShimHost final : public Host {
   explicit ShimHost(Parts parts) : parts_(std::move(parts)) {}
   void use(Desk& desk, HostListeners listeners);
 
-  // --- for a daemon that takes up what the one before has left
+  // --- for a daemon that takes over from the previous one
 
-  /// An attempt that is on record and has devices.
+  /// Takes over an attempt that is on record and has devices.
   void adopt(const StoredAttempt& attempt, const JobRecord& job, const AttemptStart* running);
-  /// The same, where no shim ever began it.
+  /// Starts such an attempt, if no shim ever began it.
   void start_again(const StartJob& start, const StoredAttempt& attempt, const JobRecord& job,
                    Time at);
   void take_end(const AttemptEnd& end, Time at);
@@ -59,8 +59,8 @@ class ShimHost final : public Host {
   // --- for the loop
 
   void take_shim_events();
-  /// Hands the attempt to its shim. To be called when it is on disk that the attempt begins, and
-  /// again when there is room for it.
+  /// Hands the attempt to its shim. Call it when the beginning of the attempt is on disk, and again
+  /// when there is room for it.
   void start_shim(JobId job);
 
   // --- for the driver
@@ -81,15 +81,15 @@ class ShimHost final : public Host {
   void inform(const std::string& text) override { parts_.log.write("{}", text); }
 
  private:
-  /// What only this host knows of an attempt that has devices; the driver knows the rest.
+  /// What only this host knows about an attempt that has devices; the driver knows the rest.
   struct Attempt {
     int warning_signal = 0;
     std::string stdout_path;
     std::string stderr_path;
     std::optional<ShimLaunch> launch;  // until it is handed to the runner
-    Time ended = kNever;               // as its shim says
-    std::optional<std::string> words;  // the end of its output, once somebody needs to know
-    bool awaits_words = false;         // its end is settled when they have come
+    Time ended = kNever;               // as its shim reports
+    std::optional<std::string> words;  // the end of its output, once it is needed
+    bool awaits_words = false;         // its end is settled when `words` have arrived
   };
 
   void take_start(const AttemptStart& start, Time at);

@@ -1,4 +1,4 @@
-// What a shim is to start, made from a job's record.
+// What a shim must start, made from a job's record.
 #pragma once
 
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace berth {
 
-/// `mark` is the value of BERTH_RUN, by which the processes of the daemon's jobs are told from
-/// others'.
+/// `mark` is the value of BERTH_RUN, which tells the processes of the daemon's jobs from others.
 ShimLaunch shim_launch(const StartJob& start, const JobRecord& job, const StoredAttempt& attempt,
                        const Driver& driver, const DaemonDevices& devices, const std::string& mark);
 

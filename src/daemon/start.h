@@ -15,31 +15,32 @@ namespace berth {
 
 struct DaemonOptions {
   std::string gpus = "auto";                    // as --gpus
-  std::string policy;                           // empty: as it was, or `priority`
-  std::optional<Placement> placement;           // none: as it was, or `pack`
+  std::string policy;                           // empty: as before, or `priority`
+  std::optional<Placement> placement;           // none: as before, or `pack`
   Bytes buffer = DeviceTable::Limits{}.buffer;  // kept free on a shared device
   bool enforce_claims = false;
   std::string listen;         // HOST:PORT for TCP; empty: none
-  bool force_listen = false;  // also beyond this machine, in the clear
+  bool force_listen = false;  // also beyond this machine, unencrypted
   bool everyone = false;      // other users of the machine may connect, too
-  bool keep_private = false;  // and see little of each other's jobs
-  FairUse::Limits per_user;   // of those
+  bool keep_private = false;  // and they see little of each other's jobs
+  FairUse::Limits per_user;   // of those users
 };
 
-/// Starts one in the background and returns when it answers. One that runs already is an error;
-/// one that somebody else is just starting is waited for first.
+/// Starts a daemon in the background and returns when it answers. Fails if a daemon runs already.
+/// If another process is just starting a daemon, waits for that first.
 Result<void> start_daemon(const DaemonOptions& options);
 
-/// Held by the one daemon of this home as long as it lives.
+/// Takes the lock that the one daemon of this folder holds as long as it lives.
 Result<Fd> take_daemon_lock(const std::string& folder);
-/// The daemon that holds it, from its first moments on; 0 when there is none.
+/// The process of the daemon that holds the lock, from its first moments on; 0 when there is none.
 pid_t daemon_of(const std::string& folder);
 
-/// What clients over TCP must show; made when there is none yet, for this user alone.
+/// The token that clients over TCP must show. It is made, for this user alone, if there is none
+/// yet.
 Result<std::string> daemon_token(const std::string& folder);
 
-/// Runs the daemon on this thread until it is told to stop; `ready_fd` (-1: none) is told when it
-/// answers, or why it cannot. The exit code.
+/// Runs the daemon on this thread until it is told to stop. `ready_fd` (-1: none) is told when the
+/// daemon answers, or why it cannot. Returns the exit code.
 int run_daemon(const DaemonOptions& options, int ready_fd);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// StartRoom: attempts that wait for room on the disk. One that fails for want of room for its log
-// and its record would fail through no fault of its own.
+// StartRoom: attempts that wait for room on the disk. Without room for its log and its record, an
+// attempt would fail through no fault of its own.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ class StartRoom {
             DaemonLog& log)
       : files_(files), logs_(logs), clock_(clock), log_(log) {}
 
-  /// False when there is no room: the attempt is among those of take_due(), later.
+  /// False when there is no room: take_due() returns the attempt later.
   bool is_there_for(const ShimLaunch& launch);
-  /// The attempts that are to be tried again now.
+  /// The attempts to try again now.
   std::set<JobId> take_due(Time at);
   Time due() const { return due_; }
-  /// Whether the attempt waited for room: it does not any more.
+  /// The attempt no longer waits for room. Returns whether it did.
   bool drop(JobId job) { return waiting_.erase(job) > 0; }
 
  private:

@@ -1,9 +1,8 @@
-// StateFiles: what others may do to the files of a daemon that runs. The daemon hears of a name
-// that went from its folders at once and makes good what can be made good; it never looks by
-// itself.
+// StateFiles: notices what other programs do to the files of a running daemon. The daemon learns at
+// once when a name disappears from its folders, and restores what it can. It never polls.
 //
-// Owned by the loop's thread. Where the kernel has no watches left, nothing is heard, and what is
-// gone shows with the next commit, client or start.
+// Owned by the loop's thread. If the kernel has no watches left, the daemon learns nothing, and a
+// missing file shows with the next commit, client or start.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +16,7 @@ namespace berth {
 
 class StateFiles {
  public:
-  /// `everyone`: other users pass through the log folder to their own.
+  /// `everyone`: other users pass through the log folder to their own folders.
   StateFiles(const Paths& paths, bool everyone);
 
   /// Readable when take() has something.
@@ -28,15 +27,16 @@ class StateFiles {
     bool log = false;  // the daemon's own
   };
   Gone take();
-  /// A folder that was made again is another one: watches what is at the paths now.
+  /// Watches the folders that are at the paths now. A folder that was made again is a different
+  /// one.
   void watch();
 
   const std::string& folder() const { return paths_.state; }
   std::string logs() const { return paths_.state + "/logs"; }
-  /// The log folder is there afterwards, if that can be; false: it had been deleted.
+  /// Makes the log folder if it is missing, as far as possible. False when it had been deleted.
   bool make_logs() const;
-  /// Whether the disk has a place for one more attempt of this user: for its record, and for its
-  /// log where that is in the log folder.
+  /// Whether the disk has room for one more attempt of this user: for its record, and for its log
+  /// if that is in the log folder.
   bool has_room(uid_t user, bool with_log) const;
 
  private:

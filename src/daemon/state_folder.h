@@ -1,5 +1,5 @@
-// StateFolder: the daemon's place on disk: the lock that makes it the only one there, its log, its
-// database, and what it does when others delete them.
+// StateFolder: the daemon's place on disk: the lock that makes it the only daemon there, its log,
+// its database, and what it does when other programs delete them.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class StateFolder {
   /// Makes the folders, takes the lock and opens the log. `everyone`: other users of the machine
   /// pass through to the socket and to the logs of their own jobs.
   Result<void> open(bool everyone);
-  /// To be called when the launcher of jobs has been forked.
+  /// Call it after the launcher of jobs has been forked.
   Result<void> open_store();
 
   const Paths& paths() const { return paths_; }
@@ -28,11 +28,12 @@ class StateFolder {
   Store& store() { return *store_; }
   StateFiles& files() { return *files_; }
 
-  /// Mends what it can. `listen` makes the socket anew. True when the database is concerned: the
+  /// Mends what it can. `listen` makes the socket anew. True when the database is affected: the
   /// next commit will write it anew, and should come soon.
   bool make_good(const StateFiles::Gone& gone, const std::function<Result<void>()>& listen);
 
-  /// Where the kernel tells which boot this is. BERTH_BOOT_ID is for tests: a reboot without one.
+  /// The file in which the kernel names the present boot. Tests set BERTH_BOOT_ID to simulate a
+  /// reboot.
   static std::string boot_id_path();
 
  private:

@@ -1,9 +1,9 @@
-// Turns: how the daemon keeps its promises. Everything happens in turns of one loop. What comes in
-// during a turn is told to the scheduler and the store at once; at the end of the turn one commit
-// makes all of it durable; only then are jobs started and requests answered. So what was
-// acknowledged is on disk, whatever dies.
+// Turns: how the daemon keeps its promises. Everything happens in turns of one loop. The scheduler
+// and the store are told at once what comes in during a turn. At the end of the turn, one commit
+// makes all of it durable. Only then are jobs started and requests answered. So everything that was
+// acknowledged is on disk, whatever crashes.
 //
-// Long work is done in pieces, some in each turn, so that nobody is held up by it.
+// Long work is done in pieces, some in each turn, so that it holds up no request.
 //
 // Owned by the loop's thread.
 #pragma once
@@ -26,7 +26,7 @@ class Turns {
  public:
   using Reply = std::unique_ptr<Responder>;
   using Effect = std::function<void()>;
-  /// A piece of long work; false when that was the last.
+  /// Does a piece of long work; false when that was the last.
   using Piece = std::function<bool()>;
   static constexpr Duration kInOneGo = std::chrono::milliseconds(1);
 
@@ -34,47 +34,47 @@ class Turns {
 
   // --- what parts of the daemon ask for
 
-  /// Done when everything that this turn brought is on disk.
+  /// Runs `effect` when all changes of this turn are on disk.
   void after_commit(Effect effect) { effects_.push_back(std::move(effect)); }
-  /// The same, before all others: a device waits for it.
+  /// The same, before all others, because a device waits for it.
   void start_after_commit(Effect start) { starts_.push_back(std::move(start)); }
   void answer(Reply reply, HttpResponse response);
-  /// What nobody waits for is put on disk with the next thing that somebody waits for, or after a
-  /// short while.
+  /// Changes that nothing waits for are committed with the next change that something waits for, or
+  /// after a short while.
   void commit_soon();
   void commit_now() { commit_due_ = clock_.now(); }
 
-  /// The store refuses a write only where the daemon's idea of the world is wrong: what clients say
-  /// was checked before, and what the disk refuses the commit tells. The daemon ends then. The next
+  /// The store refuses a write only if the daemon's idea of the world is wrong: client input was
+  /// checked before, and the commit reports what the disk refuses. The daemon ends then. The next
   /// one begins with the truth, and jobs go on meanwhile.
   void check(const Result<void>& stored);
 
-  /// Calls `piece` until it returns false, and serves others now and then.
+  /// Calls `piece` until it returns false, and serves other requests now and then.
   void in_pieces(Piece piece, Duration in_one_go = kInOneGo);
-  /// The same for work that writes: it waits while the disk refuses.
+  /// The same for work that writes: it waits while the disk refuses writes.
   void write_in_pieces(Piece piece, Duration in_one_go = kInOneGo);
-  /// The same for work that need not begin in this turn: many who ask for it at the same time would
-  /// each get their first piece at once.
+  /// The same for work that need not begin in this turn. Otherwise many clients that ask at the
+  /// same time would each get their first piece at once.
   void later_in_pieces(Piece piece, Duration in_one_go = kInOneGo);
 
-  /// Whether what a request asks for can be kept; where not, problem() says why. To be asked before
-  /// anything is done about a request: between requests all that was told to the store makes sense
-  /// as it is, and may be committed.
+  /// Whether the changes that a request asks for can be kept; if not, problem() says why. Call it
+  /// before doing anything for a request: between requests, everything that the store was told
+  /// makes sense as it is, and may be committed.
   bool can_promise();
-  /// The disk refuses: nothing is decided or promised until it has room.
+  /// The disk refuses writes: nothing is decided or promised until it has room.
   bool stuck() const { return stuck_; }
   const std::string& problem() const { return problem_; }
 
-  /// How long turns take. Who does work in one marks it.
+  /// How long turns take. Code that does work in a turn marks it.
   Watchdog& watchdog() { return watchdog_; }
 
   // --- for the loop
 
-  /// Has the work that was left to this turn done in it.
+  /// Continues, in this turn, the long work that earlier turns left.
   void resume_long_work();
-  /// Commits what is due, and does what was promised for then. False when the disk refuses.
+  /// Commits what is due, and then does what was promised. False when the disk refuses.
   bool finish(Time at);
-  /// When the next commit must be, if nobody asks for one before; kNever: nothing waits for it.
+  /// When the next commit must be, if none is requested before; kNever when nothing waits for it.
   Time due() const { return commit_due_; }
 
  private:
@@ -89,10 +89,10 @@ class Turns {
   std::vector<Effect> starts_;
   std::vector<Effect> effects_;
   std::deque<Effect> long_work_;    // a piece each
-  std::deque<Effect> when_stored_;  // what waits for the disk to have room
+  std::deque<Effect> when_stored_;  // work that waits for the disk to have room
   Time commit_due_ = kNever;
   bool stuck_ = false;
-  std::string problem_;  // why, in words
+  std::string problem_;  // why the disk refuses, in words
 };
 
 }  // namespace berth

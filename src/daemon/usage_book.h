@@ -1,5 +1,5 @@
-// UsageBook: the UsageLogs of the attempts that run, and of those that ran, each in a small file. A
-// file is written when its attempt ends and once a minute before: a crash loses a minute at most.
+// UsageBook: the UsageLogs of running and ended attempts, each in a small file. A file is written
+// once a minute while its attempt runs, and when the attempt ends: a crash loses a minute at most.
 #pragma once
 
 #include <map>
@@ -16,17 +16,17 @@ class UsageBook {
  public:
   using Attempt = std::pair<JobId, std::uint16_t>;
 
-  /// Files are kept in this folder, which need not be there yet.
+  /// Files are kept in this folder, which need not exist yet.
   void open(std::string folder) { folder_ = std::move(folder); }
 
-  /// Of a running attempt, which goes on where an earlier daemon left it.
+  /// Adds readings of a running attempt. Continues the log that an earlier daemon left.
   void add(Attempt attempt, const std::vector<std::string>& devices, Time at,
            const std::vector<UsageLog::Reading>& readings, std::optional<double> energy = {});
   /// Writes the files of the attempts that run.
   void save_all();
-  /// It has ended.
+  /// The attempt has ended.
   void end(Attempt attempt);
-  /// Nothing where nothing was seen.
+  /// Returns nothing when nothing was recorded.
   std::optional<UsageLog> find(Attempt attempt) const;
   void remove(Attempt attempt);
 
@@ -44,7 +44,7 @@ class UsageBook {
   std::map<Attempt, Open> open_;
 };
 
-/// Writes the file whole or not at all. A chart is not worth a sync, nor an error when the disk is
+/// Writes the whole file or nothing. A chart is not worth a sync, nor an error when the disk is
 /// full.
 void replace_chart_file(const std::string& path, std::string_view bytes);
 

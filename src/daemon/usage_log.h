@@ -1,5 +1,5 @@
-// UsageLog: what an attempt used of its devices over time, in a bounded number of points: when
-// there are too many, each two become one. A plain value, of any thread.
+// UsageLog: what an attempt used of its devices over time, in a bounded number of points. When
+// there are too many, every two become one. A plain value, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ class UsageLog {
 
   explicit UsageLog(std::vector<std::string> devices) : devices_(std::move(devices)) {}
 
-  /// One reading for each of the devices. Within a point memory is the highest, utilisation the
+  /// Adds one reading for each device. Within a point, memory is the highest and utilisation the
   /// mean.
   void add(Time at, const std::vector<Reading>& readings);
 
-  /// What the attempt has drawn so far, in joules; none: nobody knows.
+  /// The energy that the attempt has used so far, in joules; absent when unknown.
   void set_energy(std::optional<double> joules) { energy_ = joules; }
   std::optional<double> energy() const { return energy_; }
   /// The most that the attempt has used of each device.
   std::vector<Bytes> peaks() const;
 
-  /// For a file; nothing when the bytes make no sense.
+  /// For a file. decode() returns nothing when the bytes make no sense.
   std::string encode() const;
   static std::optional<UsageLog> decode(std::string_view bytes);
 
@@ -44,7 +44,7 @@ class UsageLog {
   Bytes memory(std::size_t point, std::size_t device) const {
     return points_[point].cells[device].memory;
   }
-  /// Absent where the device does not tell.
+  /// Absent when the device does not report it.
   std::optional<double> utilization(std::size_t point, std::size_t device) const;
 
  private:

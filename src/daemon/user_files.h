@@ -1,12 +1,12 @@
 // UserFiles: looks at files whose paths users have chosen, with the rights of the user concerned
 // and no others. Owned by the loop's thread, which watches event_fd().
 //
-// Files of the daemon's own user are looked at on the spot. For another user a helper does it: a
-// process of that user, which may be sent anywhere by a link and may hang for ever in a file system
-// of the user's making (also beyond any signal, which is why it is no thread: a daemon with such a
-// thread could not end). A helper answers one question after the other and goes when it has been
-// idle. One that does not answer in time is killed and the asker told so; a user of whom several
-// hang gets no more of them.
+// Files of the daemon's own user are looked at directly. For another user, a helper process of that
+// user does it. A link may send the helper anywhere, and the helper may hang forever in a file
+// system that the user made, even beyond any signal. That is why it is not a thread: a daemon with
+// such a thread could not end. A helper answers one question after the other and exits when it has
+// been idle. A helper that does not answer in time is killed, and the caller is told. A user with
+// several hanging helpers gets no more of them.
 #pragma once
 
 #include <sys/types.h>
@@ -27,16 +27,16 @@ namespace berth {
 
 class UserFiles {
  public:
-  /// Called once, before ask() returns or later from take_answers(). An error when the files of the
-  /// user do not answer.
+  /// Called once, before ask() returns or later from take_answers(). An error when the user's files
+  /// do not answer.
   using Done = std::function<void(const Result<FileAnswer>&)>;
   using Log = std::function<void(const std::string&)>;
 
-  /// `log` is told of helpers that hang.
+  /// `log` is told about helpers that hang.
   explicit UserFiles(Log log);
   UserFiles(const UserFiles&) = delete;
   UserFiles& operator=(const UserFiles&) = delete;
-  /// What has not been answered will not be. Helpers that hang are left behind.
+  /// Open questions are not answered any more. Helpers that hang are left behind.
   ~UserFiles() = default;
 
   void ask(uid_t user, FileQuestion question, Done done);
@@ -45,7 +45,7 @@ class UserFiles {
   int event_fd() const { return epoll_.get(); }
   void take_answers();
 
-  /// The inotify instance in which answers have their watches.
+  /// The inotify instance that holds the watches of answers.
   int changes() const { return changes_.get(); }
 
  private:
@@ -58,14 +58,14 @@ class UserFiles {
   struct Helper {
     Fd socket;
     Fd process;
-    bool asked = false;         // the first of those that wait
-    Clock::time_point since{};  // that it is, or is idle
+    bool asked = false;         // it was asked the first waiting question
+    Clock::time_point since{};  // when it was asked or became idle
   };
   struct User {
     std::optional<Helper> helper;
     std::deque<Question> waiting;
   };
-  /// A helper that was told to end, and has not yet.
+  /// A helper that was told to end, but has not ended yet.
   struct Ending {
     uid_t user = 0;
     bool hangs = false;
@@ -75,7 +75,7 @@ class UserFiles {
   bool watch(int fd) const;
   bool start_helper(uid_t user, User& files);
   void end_helper(uid_t user, User& files, bool hangs);
-  /// Asks what is next, if there is somebody to ask.
+  /// Asks the user's helper the next question, if the helper is free.
   void advance(uid_t user);
   void finish_first(uid_t user, const Result<FileAnswer>& answer);
   void read_answer(uid_t user);
@@ -85,11 +85,12 @@ class UserFiles {
   Fd epoll_;
   Fd timer_;
   Fd changes_;
-  std::map<uid_t, User> users_;  // with a helper, or something to ask
+  std::map<uid_t, User> users_;  // users with a helper or a waiting question
   std::list<Ending> ending_;
 };
 
-/// A helper's life, in a process of its own: becomes that user and answers until nobody asks.
+/// Runs a helper in a process of its own: becomes the user and answers until no more questions
+/// come.
 int serve_user_files(uid_t user);
 
 }  // namespace berth

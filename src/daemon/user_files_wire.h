@@ -1,4 +1,4 @@
-// What UserFiles and its helpers send each other: one message for a question, one for its answer.
+// The messages between UserFiles and its helpers: one for a question, one for its answer.
 #pragma once
 
 #include <string>
@@ -13,9 +13,10 @@ namespace berth {
 constexpr int kHelperSocket = 3;
 constexpr int kHelperChanges = 4;
 
-/// Both kinds, with what surrounds the bytes; a Unix socket takes it at once.
+/// The most bytes in a message of either kind, including what surrounds the file's bytes. A Unix
+/// socket takes that much at once.
 constexpr std::size_t kMostInMessage = std::size_t{128} << 10;
-/// Of a file in one answer.
+/// The most bytes of a file in one answer.
 constexpr std::size_t kMostBytes = std::size_t{96} << 10;
 
 std::string encode_question(const FileQuestion& question);

@@ -1,6 +1,6 @@
-// Watchdog: how long the turns of the loop take, and what they do meanwhile. One thread serves
-// everybody, so a turn that takes a second is a second in which nobody is served. What does work in
-// a turn marks it; a mark costs two looks at the clock. Pure: the clock comes from outside.
+// Watchdog: how long the turns of the loop take, and what they do meanwhile. One thread serves all
+// requests, so during a turn of one second no other request is served. Code that does work in a
+// turn marks it; a mark costs two looks at the clock. Pure: the clock comes from outside.
 #pragma once
 
 #include <array>
@@ -27,12 +27,12 @@ class Watchdog {
   struct Turn {
     Duration length{};
     Time ended{};
-    std::vector<Part> parts;  // the longest first; what nobody marked is in none
+    std::vector<Part> parts;  // the longest first; unmarked work is in none
   };
 
   explicit Watchdog(Clock clock) : clock_(std::move(clock)) {}
 
-  /// Ends what it marks when it goes out of scope.
+  /// Ends the marked work when it goes out of scope.
   class Mark {
    public:
     ~Mark() { watchdog_.leave(outer_); }
@@ -45,16 +45,16 @@ class Watchdog {
     Watchdog& watchdog_;
     std::size_t outer_;
   };
-  /// What follows is `name`, which must live as long as the watchdog. Time of a mark within another
-  /// is not the other's.
+  /// Marks what follows as `name`, which must live as long as the watchdog. The time of a mark
+  /// within another does not count for the outer one.
   [[nodiscard]] Mark mark(std::string_view name) { return {*this, enter(name)}; }
 
-  /// The turn is over and took so long. True when that was slow: last() tells about it.
+  /// The turn is over and took `length`. True when that was slow: last() describes it.
   bool end_turn(Duration length);
 
-  const Turn& last() const { return last_; }  // of the slow ones
+  const Turn& last() const { return last_; }  // of the slow turns
   const Turn& longest() const { return longest_; }
-  /// Of the last minute, or a little more.
+  /// The longest turn of the last minute, or a little more.
   Duration longest_lately() const;
   std::uint64_t slow_turns() const { return slow_; }
 
@@ -77,7 +77,7 @@ class Watchdog {
   Clock clock_;
   std::vector<Part> parts_;  // of this turn
   std::size_t current_ = kNone;
-  Time since_{};  // when it became current
+  Time since_{};  // when current_ began
   Turn last_;
   Turn longest_;
   std::uint64_t slow_ = 0;

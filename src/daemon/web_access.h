@@ -1,5 +1,5 @@
-// WebAccess: the way to the web page: the port at which it is found, links that sign in, and whose
-// token is whose.
+// WebAccess: access to the web page: the port at which it is found, the links that sign users in,
+// and the user of each token.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@ namespace berth {
 
 class WebAccess {
  public:
-  /// `folder`: where the token and the sessions are kept.
+  /// `folder` holds the token and the sessions.
   WebAccess(Desk& desk, HttpServer& server, std::string folder);
 
-  /// Listens as asked at the start; else where the daemon before was found, if anybody ever wanted
-  /// the page.
+  /// Listens where the options say. Otherwise listens where the previous daemon did, if a user ever
+  /// wanted the page.
   Result<void> open();
   /// HOST:PORT; empty: not on TCP.
   const std::string& listening() const { return listening_; }
 
   /// POST /v1/login: a link for the user who asks.
   HttpResponse log_in(const HttpRequest& request);
-  /// POST /v1/session: a token for whoever has followed the link.
+  /// POST /v1/session: a token for the client that has followed the link.
   HttpResponse begin_session(const HttpRequest& request);
   /// POST /v1/session/end
   HttpResponse end_session(const HttpRequest& request);
@@ -38,7 +38,7 @@ class WebAccess {
   std::string folder_;
   Sessions sessions_;
   std::string listening_;
-  std::string note_;  // why the page is not where it was
+  std::string note_;  // why the page has moved
 };
 
 }  // namespace berth

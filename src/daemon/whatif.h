@@ -1,6 +1,6 @@
-// Whatif: a simulation for a client, in a process of its own: however long it takes, no job waits
-// for it. There is one at a time, it has little claim on the processor, and it ends with its client
-// or when its time is over.
+// Whatif: a simulation for a client, in a process of its own, so that no job waits for it, however
+// long it takes. Only one runs at a time, at low priority. It ends with its client or when its time
+// is over.
 #pragma once
 
 #include <sys/types.h>
@@ -22,11 +22,12 @@ class Whatif {
 
   bool busy() const { return pid_ != 0; }
 
-  /// Runs this program with these words; what it prints is the answer. Not while busy.
+  /// Runs this program with these arguments; its output is the answer. Must not be called while
+  /// busy.
   void start(const std::vector<std::string>& words, std::unique_ptr<Responder> reply, Time now);
 
-  /// Ends what nobody waits for any more. To be called whenever something has happened, and at
-  /// deadline().
+  /// Ends the simulation if its client has gone or its time is over. Call it whenever something has
+  /// happened, and at deadline().
   void check(Time now);
   Time deadline() const { return busy() ? until_ : kNever; }
 
@@ -40,7 +41,7 @@ class Whatif {
   Fd output_;
   Fd errors_;  // a file in memory
   std::string text_;
-  std::unique_ptr<Responder> reply_;  // none: it was answered already
+  std::unique_ptr<Responder> reply_;  // null: answered already, or the client has gone
   Time until_ = kNever;
 };
 

@@ -1,7 +1,8 @@
-// Worker: a thread for reading what would hold up the loop, one request after the other. Users take
-// turns, and each may have only so much waiting. Work ends early when nobody wants its result any
-// more, when its time is over, and with the worker: whoever does it asks its patience now and then.
-// What the work has made may go on taking memory: the next begins when there is room again.
+// Worker: a thread that reads requests which would hold up the loop, one after the other. Users
+// take turns, and the waiting work of each user is limited. A task ends early when its result is no
+// longer wanted, when its time is over, or when the worker ends. For this, the task checks its
+// patience now and then. The result of a task may go on using memory: the next task begins when
+// there is room again.
 #pragma once
 
 #include <sys/types.h>
@@ -20,21 +21,21 @@ class Worker {
  public:
   struct Turn {
     Patience patience;
-    std::shared_ptr<void> room;  // whoever goes on using memory keeps it
+    std::shared_ptr<void> room;  // kept as long as the result uses memory
   };
 
   struct Task {
     uid_t user = 0;
-    std::size_t bytes = 0;  // that it holds while it waits
-    /// Whether nobody wants the result any more; asked by check().
+    std::size_t bytes = 0;  // held while the task waits
+    /// Whether the result is no longer wanted. Called by check().
     std::function<bool()> unwanted;
     std::function<void(const Turn&)> work;
   };
 
   struct Limits {
     std::size_t tasks = 16;                                     // of a user, waiting
-    std::size_t user_bytes = std::size_t{32} << 20;             // likewise
-    std::size_t bytes = std::size_t{64} << 20;                  // of all users
+    std::size_t user_bytes = std::size_t{32} << 20;             // of a user, waiting
+    std::size_t bytes = std::size_t{64} << 20;                  // of all users, waiting
     Patience::Clock::duration time = std::chrono::seconds(30);  // for a task
   };
 
@@ -42,20 +43,20 @@ class Worker {
   explicit Worker(const Limits& limits);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  /// Cancels the present task and waits for it; the others are dropped.
+  /// Cancels the present task and waits for it. Drops the other tasks.
   ~Worker();
 
-  /// An error when there is too much waiting already; then the task is dropped.
+  /// Fails, and drops the task, if too much is waiting already.
   Result<void> run(Task task);
 
-  /// Cancels what nobody wants any more. On the thread that calls run().
+  /// Cancels tasks whose results are no longer wanted. Call it on the thread that calls run().
   void check();
 
  private:
   struct State;
   static void loop(const std::shared_ptr<State>& held);
 
-  std::shared_ptr<State> state_;  // rooms may outlive the worker
+  std::shared_ptr<State> state_;  // shared, because a room may outlive the worker
   std::thread thread_;
 };
 

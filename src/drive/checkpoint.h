@@ -1,7 +1,7 @@
-// A checkpoint: all that a scheduler knows, written into its journal, so that what is before may be
-// dropped. A queue of a million jobs is written some at a time, while the scheduler goes on: first
-// every job in order of id, then again those that have changed meanwhile, until few are left; those
-// are written in one go with all the rest, and the checkpoint is done.
+// A checkpoint: all that a scheduler knows, written into its journal, so that everything before it
+// may be dropped. A queue of a million jobs is written some at a time, while the scheduler goes on:
+// first every job in order of id, then again the jobs that have changed meanwhile, until few are
+// left. These are written in one go with all the rest, and the checkpoint is done.
 //
 // A checkpoint changes no decision: policies keep their books (core/policy.h).
 #pragma once
@@ -20,14 +20,14 @@ class ToldScheduler;
 
 class CheckpointWriter {
  public:
-  /// Watches the scheduler while it lives; one at a time.
+  /// Watches the scheduler while it lives. A scheduler has one writer at a time.
   CheckpointWriter(Scheduler& scheduler, JournalRows& rows, Time at);
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
   ~CheckpointWriter() { scheduler_.watch(nullptr); }
 
-  /// Writes up to `most` jobs. True: that was all, and the checkpoint is done, as of `at`. `policy`
-  /// is the name by which it can be made again.
+  /// Writes up to `most` jobs. True when the checkpoint is done, as of `at`. `policy` is the name
+  /// by which the policy can be made again.
   bool go_on(std::size_t most, const std::string& policy, Time at);
 
  private:
@@ -40,11 +40,11 @@ class CheckpointWriter {
   bool walked_ = false;
 };
 
-/// Reads what a CheckpointWriter wrote, in the same order, and makes a scheduler of it. Any input
-/// may come: what makes no sense is refused.
+/// Reads what a CheckpointWriter wrote, in the same order, and makes a scheduler from it. Any input
+/// may come, and input that makes no sense is refused.
 class CheckpointReader {
  public:
-  /// Of jobs as they stand.
+  /// Takes jobs as they stand.
   void take(const Restored& jobs);
   void take(const JobsGone& gone);
   std::uint64_t jobs() const { return count_; }
@@ -53,12 +53,12 @@ class CheckpointReader {
 
  private:
   std::vector<Restored> rows_;                     // in order of id
-  std::map<JobId, std::optional<Restore>> later_;  // written again; nothing: gone
-  std::uint64_t next_ = 0;                         // the id behind the last of the rows
+  std::map<JobId, std::optional<Restore>> later_;  // written again; empty: gone
+  std::uint64_t next_ = 0;                         // the id after the last of the rows
   std::uint64_t count_ = 0;
 };
 
-/// Whether the scheduler can be told of such a job: a journal may hold anything.
+/// Whether the scheduler can be told of this job. A journal may hold anything.
 bool can_restore(const Scheduler& scheduler, const Restore& job);
 
 }  // namespace berth

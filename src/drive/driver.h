@@ -1,7 +1,7 @@
 // Driver: the one live driver of the scheduler. World events become inputs of the scheduler, and
-// what the scheduler decides becomes calls on the host. The driver owns the scheduler, the devices
-// with their locks and readings, MPS, and what is learned about memory. Owned by one thread; it
-// starts no process and writes no file of its own, except what jobs have used.
+// the scheduler's decisions become calls on the host. The driver owns the scheduler, the devices
+// with their locks and readings, MPS, and what is learned about memory. Owned by one thread. It
+// starts no process, and writes no file of its own except the record of what jobs have used.
 #pragma once
 
 #include <map>
@@ -28,18 +28,17 @@ struct DriverOptions {
   Mps::Owner mps;
   Duration sample_interval = std::chrono::seconds(1);
   bool measure_power = true;          // of devices, before they are used
-  std::size_t claims_at_once = 1000;  // that are changed between two decisions
-  ToldScheduler::Journal journal;     // none: nothing is written down
+  std::size_t claims_at_once = 1000;  // changed between two decisions
+  ToldScheduler::Journal journal;     // empty: nothing is recorded
 };
 
 class Driver {
  public:
-  /// `devices` may grow: see add_devices(). An error where there is no such policy, or none that
-  /// can run live.
+  /// `devices` may grow: see add_devices(). Fails if the policy does not exist or cannot run live.
   static Result<std::unique_ptr<Driver>> make(DriverOptions options, Devices& devices, Host& host);
 
-  /// The scheduler, to be told of what users want. What happens to attempts and devices the driver
-  /// tells it.
+  /// The scheduler. Tell it what users want; the driver tells it what happens to attempts and
+  /// devices.
   ToldScheduler& scheduler() { return scheduler_; }
   const Scheduler& view() const { return scheduler_.get(); }
   LiveDevices& devices() { return devices_; }
@@ -58,12 +57,12 @@ class Driver {
   void decide(Time at);
   /// Whether decide() has something to do now.
   bool is_due(Time at) const;
-  /// Gives back what nobody uses any more. To be called when all that happened at a time has been
-  /// decided.
+  /// Gives back device locks and MPS daemons that are no longer used. Call it when everything that
+  /// happened at a time has been decided.
   void settle();
   Time wake_at() const { return view().wake_at(); }
 
-  /// What an attempt finds in its environment beside what its user wants there.
+  /// What berth adds to an attempt's environment, beyond what the user wants there.
   EnvironmentChanges environment(const StartJob& start, std::string_view name,
                                  std::string_view project, std::int64_t began_at) const;
 
@@ -71,16 +70,16 @@ class Driver {
   void started(JobId job, pid_t pid, std::string cgroup, Time at);
   /// Whether over() needs to know what this attempt printed last.
   bool asks_for_output(const AttemptOver& over) const;
-  /// An attempt is over. Its job's next state is decided by the next decide(), or, where the
-  /// attempt ran out of memory, when a reading has told why.
+  /// An attempt is over. The next decide() decides its job's next state. If the attempt ran out of
+  /// memory, that waits for a reading that tells why.
   void over(AttemptOver over, Time at);
-  /// Takes up an attempt that an earlier process began; the scheduler knows of it already.
-  /// `peaks`: the most that it has used of each of its devices; empty: nobody knows.
+  /// Takes over an attempt that an earlier process began; the scheduler knows of it already.
+  /// `peaks`: the most that it has used of each of its devices; empty when unknown.
   void adopt(JobId job, DrivenAttempt attempt, std::span<const Bytes> peaks = {});
-  /// Has the attempt launched when all that it needs is there. To be called by a host for attempts
-  /// that an earlier process wrote down but did not launch.
+  /// Launches the attempt when everything that it needs is there. A host calls it for attempts that
+  /// an earlier process recorded but did not launch.
   void launch(const StartJob& start, Time at);
-  /// Attempts that still wait for MPS are not launched: their jobs wait on as if they had not been
+  /// Drops the attempts that still wait for MPS. Their jobs keep waiting as if they had not been
   /// given devices.
   void drop_unlaunched(Time at);
 
@@ -90,7 +89,7 @@ class Driver {
  private:
   Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& devices, Host& host);
 
-  /// An attempt that ran out of memory: a reading that began after its end will tell why.
+  /// An attempt that ran out of memory. A reading that began after its end will tell why.
   struct Complaint {
     AttemptOver over;
     std::uint64_t asked;  // the number of that reading
@@ -101,7 +100,7 @@ class Driver {
   void act(const WarnJob& action, Time at);
   void act(const JobEnded& action, Time at);
   void act(const JobRequeued& action, Time at);
-  static void act(const PreemptJob&, Time) {}  // no policy that preempts is let in
+  static void act(const PreemptJob&, Time) {}  // policies that preempt are not allowed
   void fail_start(const StartJob& start, const std::string& why, Time at);
   void conclude(const AttemptOver& over, Time at);
   void forget(JobId job);

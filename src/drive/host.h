@@ -1,4 +1,4 @@
-// Host: carries out what the driver decides. Two programs are hosts: `berth run`, with children of
+// Host: carries out the driver's decisions. Two programs are hosts: `berth run`, with children of
 // its own and no disk, and the daemon, with shims and a store. Tests have a third.
 #pragma once
 
@@ -18,16 +18,17 @@
 
 namespace berth {
 
-/// What a host knows of an attempt that begins, and the driver needs.
+/// What a host knows about a new attempt, and the driver needs.
 struct AttemptFacts {
   Recipe recipe;  // jobs of one recipe use about the same memory
   uid_t user = 0;
-  /// False: the host cannot start it and will tell so, as the end of an attempt that never started.
+  /// False when the host cannot start the attempt. The host then reports this as the end of an
+  /// attempt that never started.
   bool can_start = true;
 };
 
-/// An attempt that has devices, as the driver knows it: made when the attempt begins, gone when it
-/// has ended.
+/// An attempt that has devices, as the driver knows it. It exists from the beginning of the attempt
+/// to its end.
 struct DrivenAttempt {
   std::uint16_t number = 0;
   std::vector<DeviceId> devices;
@@ -47,7 +48,7 @@ struct AttemptOver {
   int signal = 0;
   enum class Kind : std::uint8_t { Exited, NotStarted, Lost } kind = Kind::Exited;
   std::string output_end = {};  // what it printed last, if Driver::asks_for_output()
-  std::string note = {};        // what the user should know of this end; mostly empty
+  std::string note = {};        // what the user should know about this end; mostly empty
 };
 
 class Host {
@@ -55,13 +56,13 @@ class Host {
   virtual ~Host() = default;
 
   virtual Time now() const = 0;
-  /// Calls `readable` whenever the descriptor is; `what` says in a word or two whose it is.
+  /// Calls `readable` whenever the descriptor is readable. `what` names its owner in a word or two.
   virtual void watch(int fd, std::string_view what, std::function<void()> readable) = 0;
   virtual void unwatch(int fd) = 0;
 
   /// A job has been given devices, and they are locked. Nothing is started yet.
   virtual AttemptFacts begin(const StartJob& start, Time at) = 0;
-  /// Everything that the attempt needs is there, its MPS control daemon included: start it.
+  /// Starts the attempt. Everything that it needs is there, including its MPS control daemon.
   virtual void launch(const StartJob& start, Time at) = 0;
   virtual void stop(const StopJob& stop) = 0;
   /// The job's time is nearly over.
@@ -69,13 +70,13 @@ class Host {
   /// The job has reached its final state. `attempt`: its last one, if that had begun.
   virtual void ended(const Job& job, const Ended& ended, const DrivenAttempt* attempt, Time at) = 0;
   virtual void requeued(const JobRequeued& requeued, const DrivenAttempt& attempt, Time at) = 0;
-  /// What is known of a running attempt has changed.
+  /// Something known about a running attempt has changed.
   virtual void attempt_changed(JobId job) = 0;
 
   virtual void device_changed(DeviceId device, DeviceHealth before) = 0;
-  /// The scheduler has been told of it already.
+  /// The scheduler has been told of the reading already.
   virtual void reading_taken(const Telemetry::Reading& reading, Time at) = 0;
-  /// A device that a job was to have cannot be leased: the job waits.
+  /// A device meant for a job cannot be leased: the job waits.
   virtual void blocked(const DeviceLocks::Obstacle& obstacle) = 0;
   /// Something that the user should know.
   virtual void inform(const std::string& text) = 0;

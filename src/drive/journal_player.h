@@ -1,6 +1,6 @@
-// JournalPlayer: tells a fresh scheduler what a journal says, by the same door as a live one is
-// told. It begins with the first restart or checkpoint that it meets, and passes over what is
-// before. A journal may hold anything: what makes no sense is an error, never the end of the
+// JournalPlayer: tells a fresh scheduler what a journal says, through the same interface as a live
+// one. It begins with the first restart or checkpoint in the journal, and skips everything before
+// that. A journal may hold anything: input that makes no sense is an error, never the end of the
 // program.
 #pragma once
 
@@ -16,17 +16,18 @@ namespace berth {
 
 class JournalPlayer {
  public:
-  /// An error: the journal is not what a live scheduler was told, and there is no going on.
+  /// An error means that the journal is not what a live scheduler was told, and that playing cannot
+  /// go on.
   Result<void> take(const JournalInput& input, Time at);
 
-  /// Absent: no restart has come yet, and no checkpoint that is done.
+  /// Null until a restart or a finished checkpoint has come.
   const Scheduler* scheduler() const { return told_ ? &told_->get() : nullptr; }
-  /// When the scheduler began to decide; what was decided at that very moment is not its doing.
+  /// When the scheduler began to decide. Decisions of that very moment are not its own.
   Time began() const { return began_; }
-  /// What the last input made it decide.
+  /// The decisions that the last input caused.
   const std::vector<Action>& actions() const { return actions_; }
-  /// What the live scheduler did with the last input and this one does not: why a command was
-  /// refused, or in what a checkpoint differs. Empty: nothing.
+  /// How this scheduler differs from the live one in the last input: why it refused a command, or
+  /// how a checkpoint differs. Empty when they agree.
   const std::string& refusal() const { return refusal_; }
 
  private:

@@ -1,5 +1,5 @@
-// JournalRows: hands what a scheduler is told to the journal, and makes one entry of jobs that are
-// alike: a million jobs of one array are a few entries. Owned by one thread.
+// JournalRows: passes what a scheduler is told to the journal, and joins jobs that are alike into
+// one entry: a million jobs of one array are a few entries. Owned by one thread.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,17 @@ class JournalRows {
  public:
   using Write = std::function<void(const JournalInput&, Time)>;
 
-  /// None: nothing is written down.
+  /// Without `write`, nothing is recorded.
   explicit JournalRows(Write write) : write_(std::move(write)) {}
 
   bool writes() const { return write_ != nullptr; }
   void add(JournalInput input, Time at);
-  /// What waits for more that is alike is written now.
+  /// Writes the entry that still waits for more jobs like its own.
   void flush();
 
  private:
   Write write_;
-  std::optional<JournalInput> row_;  // a Submit or Restored: more of them may follow
+  std::optional<JournalInput> row_;  // a Submit or Restored: more jobs may follow
   Time row_time_{};
 };
 

@@ -1,6 +1,7 @@
-// LiveDevices: the devices of a live scheduler. It leases them from other berth instances of the
-// machine, watches what is used of them, and tells the scheduler when one is lost, drained, taken
-// by another instance or free again. Owned by the driver's thread.
+// LiveDevices: the devices of a live scheduler. It locks the devices that it leases, against the
+// other berth instances on the machine. It watches how devices are used, and tells the scheduler
+// when a device is lost, drained, taken by another instance or free again. Owned by the driver's
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,11 @@
 
 namespace berth {
 
-/// What is known of a device beyond the scheduler's table.
+/// What is known about a device beyond the scheduler's table.
 struct DeviceState {
   bool drained = false;  // the user's wish
   bool removed = false;  // likewise
-  bool lost = false;     // the driver's word
+  bool lost = false;     // as the GPU driver reports
   std::optional<DeviceSample> sample;
   DeviceUse use;
   bool had_jobs = false;  // since the last reading
@@ -33,38 +34,40 @@ struct DeviceState {
 
 class LiveDevices {
  public:
-  /// `devices` may grow: see add_new(). `mark`: the value of BERTH_RUN that tells our jobs'
-  /// processes from others'.
+  /// `devices` may grow: see add_new(). `mark`: the value of BERTH_RUN that tells the processes of
+  /// our jobs from others.
   LiveDevices(ToldScheduler& scheduler, Host& host, Devices& devices, std::string mark,
               Duration sample_interval);
 
-  /// Tells the scheduler of the devices that have joined the list. `measure_power`: what they are
-  /// expected to draw is worth asking the drivers for.
+  /// Tells the scheduler about the devices that have joined the list. `measure_power`: asks the
+  /// drivers what the devices are expected to draw.
   void add_new(bool measure_power);
 
-  /// From here on devices are leased through these; not owned. None: nobody else uses them.
+  /// From here on, devices are leased through `locks`, which is not owned. Null when no other
+  /// instance uses the devices.
   void use_locks(DeviceLocks* locks);
   /// False when the job must wait: another instance has one of its devices, or a lock cannot be
-  /// taken. An instance that cannot lock runs nothing rather than twice.
+  /// taken. An instance that cannot lock a device does not use it, so that no device is used twice.
   bool lease(const StartJob& start, Time at);
-  /// Gives back what no job uses. To be called when all that happened at a time has been decided,
-  /// so that a device that goes from one job to the next stays locked.
+  /// Gives back the devices that no job uses. Call it when everything that happened at a time has
+  /// been decided, so that a device that goes from one job to the next stays locked.
   void release_unused();
   DeviceLocks* locks() const { return locks_; }
 
-  /// Begins to read the devices. Returns when the first reading has been taken: which devices are
-  /// lost or in use must be known before the first job starts.
+  /// Begins to read the devices. Returns when the first reading has been taken, because lost
+  /// devices and devices in use must be known before the first job starts.
   void start_readings();
-  /// Nobody may sample while the list of devices grows.
+  /// Stops reading the devices. No reading may be taken while the list of devices grows.
   void stop_readings();
   bool has_readings() const { return telemetry_ != nullptr; }
-  /// A reading soon: what is used of a device has changed. One that is under way may come before;
-  /// those that begin after this call have its number in Reading::asked, or a higher one.
+  /// Requests a reading soon, because the use of a device has changed. A reading that is under way
+  /// may come first. Readings that begin after this call have the returned number, or a higher one,
+  /// in Reading::asked.
   std::uint64_t read_soon();
-  /// What the processes below `root` use is this job's.
+  /// Counts what the processes below `root` use as this job's.
   void job_started(const JobRoot& root);
   void job_ended(JobId job);
-  /// Called with each reading once the scheduler knows of it.
+  /// `call` gets each reading once the scheduler knows of it.
   void on_reading(std::function<void(const Telemetry::Reading&, Time)> call) {
     on_reading_ = std::move(call);
   }
@@ -73,7 +76,7 @@ class LiveDevices {
   void set_removed(DeviceId device, bool removed, Time at);
   const std::vector<DeviceState>& states() const { return states_; }
   const DeviceInfo& info(DeviceId device) const { return devices_.list()[device.value]; }
-  /// What shows these devices to a job, and no others.
+  /// The environment that shows a job these devices and no others.
   EnvironmentChanges environment(std::span<const DeviceId> leased) const {
     return device_environment(devices_, leased);
   }
@@ -93,9 +96,9 @@ class LiveDevices {
   Duration sample_interval_;
   DeviceLocks* locks_ = nullptr;
   std::vector<DeviceState> states_;
-  std::map<JobId, JobRoot> jobs_;   // that run
+  std::map<JobId, JobRoot> jobs_;   // that are running
   std::uint64_t asked_ = 0;         // the last number of read_soon()
-  std::uint64_t asked_before_ = 0;  // likewise, when readings were last stopped
+  std::uint64_t asked_before_ = 0;  // the same, when readings were last stopped
   std::function<void(const Telemetry::Reading&, Time)> on_reading_;
   std::unique_ptr<Telemetry> telemetry_;  // last: its thread reads the devices
 };

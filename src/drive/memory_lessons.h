@@ -1,6 +1,6 @@
-// MemoryLessons: what jobs turn out to use of their devices, and what follows from it: whose fault
-// it was when one ran out of memory, what waiting jobs of the same recipe claim, and which running
-// ones use more than they claimed. Owned by the driver's thread.
+// MemoryLessons: how much of their devices' memory jobs turn out to use, and what follows from
+// that: what was at fault when a job ran out of memory, what waiting jobs of the same recipe claim,
+// and which running jobs use more than they claimed. Owned by the driver's thread.
 #pragma once
 
 #include <map>
@@ -26,30 +26,30 @@ class MemoryLessons {
   MemoryLessons(ToldScheduler& scheduler, const std::string& peaks);
 
   bool learns() const { return peaks_ != nullptr; }
-  /// Sets what a job claims that is about to be submitted, where that is to be learned.
+  /// Sets the claim of a job that is about to be submitted, if the claim is to be learned.
   void claim(Needs& needs, const Recipe& recipe) const;
-  /// These jobs wait: they claim otherwise when more is known.
+  /// These jobs wait. Their claims change when more is known.
   void jobs_wait(JobId first, std::uint32_t count, const Recipe& recipe);
-  /// Waiting jobs claim what has been learned since. Looks at no more than `most` of them: to be
-  /// called again while behind().
+  /// Gives waiting jobs the claims that have been learned since. Looks at no more than `most` of
+  /// them: call it again while behind().
   void pass_on_claims(std::size_t most, Time at);
   bool behind() const { return learner_.behind(); }
 
-  /// A job of an earlier process has used so much of each of its devices.
+  /// A job of an earlier process has used this much of each of its devices.
   void adopt(JobId job, std::span<const DeviceId> devices, std::span<const Bytes> peaks) {
     watch_.adopt(job, devices, peaks);
   }
   void take(const Telemetry::Reading& reading, Time at);
 
-  /// Whether it matters what the attempt printed last: it may have run out of memory.
+  /// Whether the attempt's last output matters: the attempt may have run out of memory.
   static bool asks_for_output(const Job& job, const AttemptOver& over);
-  /// It says that it ran out of memory. A reading that is taken after its end tells why.
+  /// Whether the attempt says that it ran out of memory. A reading taken after its end tells why.
   static bool complains(const Job& job, const AttemptOver& over);
-  /// Whether the attempt failed because it got no more memory. Notes whose fault that was, and
-  /// learns from it.
+  /// Whether the attempt failed because it got no more memory. Notes what was at fault, and learns
+  /// from it.
   std::optional<MemoryEnd> judge(const Job& job, const AttemptOver& over, Attempts& attempts);
-  /// To be called before the scheduler is told of the end: jobs that wait are to claim what it
-  /// teaches when the scheduler decides which comes next.
+  /// Call it before the scheduler is told of the end, so that waiting jobs claim what the end
+  /// teaches when the scheduler decides which job comes next.
   void learn_peak(const AttemptOver& over, const DrivenAttempt& attempt);
 
   const MemoryWatch& watch() const { return watch_; }

@@ -1,4 +1,4 @@
-// MpsStarts: attempts that run through MPS start when the control daemon of their device and user
+// MpsStarts: starts attempts that run through MPS, when the control daemon of their device and user
 // answers. Owned by the driver's thread. Nothing is opened before a job asks for MPS.
 #pragma once
 
@@ -20,29 +20,30 @@ class MpsStarts {
  public:
   struct Calls {
     std::function<void(const StartJob&)> launch;                      // its control daemon answers
-    std::function<void(const StartJob&, const std::string&)> failed;  // and why
+    std::function<void(const StartJob&, const std::string&)> failed;  // with the reason
     std::function<void(JobId, const std::string&)> not_used;  // it runs, but not through MPS
   };
   MpsStarts(Mps::Owner owner, Host& host, Calls calls);
 
-  /// Settles whose MPS a job of this user needs; an error where there is none.
+  /// Settles which user's MPS a job needs. Fails if there is no MPS.
   Result<void> settle(Needs& needs, uid_t user);
 
-  /// Launches the attempt, now or when its control daemon answers, or tells that it failed.
+  /// Launches the attempt, now or when its control daemon answers, or reports that it failed.
   void launch(const StartJob& start, const DeviceInfo& device, const Needs& needs);
-  /// A job of an earlier process goes on, with the control daemon that it has.
+  /// A job of an earlier process goes on with the control daemon that it has.
   Result<void> adopt(JobId running, const DeviceInfo& device, const Needs& needs);
-  /// The attempt, if it still waits for its control daemon: it will not be launched.
+  /// Drops and returns the attempt if it still waits for its control daemon: it will not be
+  /// launched.
   std::optional<StartJob> drop(JobId job);
   std::vector<StartJob> drop_all();
   void release(JobId job);
   /// The job holds memory on its device.
   void at_work(JobId job);
-  /// Control daemons that no job uses any more are told to quit.
+  /// Tells control daemons that no job uses any more to quit.
   void settle_unused();
-  /// Also those that an earlier process has left for these devices.
+  /// The same, including control daemons that an earlier process has left for these devices.
   void take_over(std::span<const DeviceInfo> devices);
-  /// Waits until they have quit. Those that jobs still use stay.
+  /// Waits until these control daemons have quit. Control daemons that jobs still use stay.
   void finish();
 
   EnvironmentChanges environment(const DeviceInfo& device, const Needs& needs) const;

@@ -1,6 +1,6 @@
-// ToldScheduler: a live scheduler behind its one door. Whatever the scheduler is told goes through
-// tell(), which applies it and hands it to the journal. So nothing is applied that a replay would
-// miss, and a replay goes through the same door. Owned by one thread.
+// ToldScheduler: a live scheduler behind a single interface. Everything that the scheduler is told
+// goes through tell(), which applies it and passes it to the journal. So nothing is applied that a
+// replay would miss, and a replay goes through the same interface. Owned by one thread.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ namespace berth {
 
 class ToldScheduler {
  public:
-  /// Called for everything that the scheduler is told, in order. None: nothing is written down.
+  /// Called for everything that the scheduler is told, in order. Empty: nothing is recorded.
   using Journal = JournalRows::Write;
 
-  /// `begun` names the policy, as a replay is to make it.
+  /// `begun` names the policy, as a replay must make it.
   ToldScheduler(std::unique_ptr<Policy> policy, const Restarted& begun, Time at,
                 Journal journal = nullptr);
 
-  /// Commands may be refused: then they are not written down. Facts cannot be.
+  /// Commands may be refused, and are not recorded then. Facts cannot be refused.
   template <class Input>
   auto tell(const Input& input, Time at) {
     if constexpr (std::is_same_v<decltype(apply(input, at)), void>) {
@@ -39,11 +39,11 @@ class ToldScheduler {
       return done;
     }
   }
-  /// Submissions in a row that are alike become one entry of the journal, as do such jobs that are
-  /// restored in a row.
+  /// Consecutive submissions that are alike become one entry of the journal. So do consecutive
+  /// restored jobs that are alike.
   Result<JobId> tell(const Submit& command, Time at);
   void tell(const Restore& command, Time at);
-  /// The last of a checkpoint: to be told by CheckpointReader alone.
+  /// The last part of a checkpoint. Only CheckpointReader may tell it.
   Result<void> tell(const SchedulerBooks& books, Time at);
 
   DeviceId add_device(DeviceSpec spec, Time at);
@@ -53,16 +53,17 @@ class ToldScheduler {
   const std::vector<Action>& step(Time at);
   void forget(JobId job) { scheduler_.forget(job); }
 
-  /// Writes a checkpoint into the journal, see checkpoint.h: up to `most` jobs in each call, to be
-  /// made between decisions. True: it is done. A change of policy makes it begin anew.
+  /// Writes a checkpoint into the journal, see checkpoint.h. Each call writes up to `most` jobs,
+  /// and must come between decisions. True when the checkpoint is done. A change of policy makes it
+  /// begin anew.
   void begin_checkpoint(Time at);
   bool continue_checkpoint(std::size_t most, Time at);
-  /// What a replay does where the live scheduler came to the end of a checkpoint.
+  /// A replay calls this where the live scheduler came to the end of a checkpoint.
   SchedulerBooks close_books() { return scheduler_.close_books(); }
 
-  /// Whether it was told something since it last decided.
+  /// Whether the scheduler was told something since it last decided.
   bool has_news() const { return news_; }
-  /// To look, never to change.
+  /// For reading only.
   const Scheduler& get() const { return scheduler_; }
   const Scheduler* operator->() const { return &scheduler_; }
 
@@ -85,7 +86,7 @@ class ToldScheduler {
 
   Scheduler scheduler_;
   JournalRows rows_;
-  std::string policy_;  // as a replay is to make it
+  std::string policy_;  // as a replay must make it
   std::optional<CheckpointWriter> checkpoint_;
   bool news_ = true;
 };

@@ -1,17 +1,18 @@
-// What a shim writes down of an attempt, in the folder of a ShimRunner: one file of one or two
+// The record that a shim keeps of an attempt, in the folder of a ShimRunner: one file of one or two
 // lines.
 //
-//   JOB.ATTEMPT        who runs it. The name is given once, so that it cannot run twice. The line
-//   is
-//                      written before the command starts: without a whole line, it has not.
-//   JOB.ATTEMPT.exit   the same file under its last name, once the second line tells how it ended.
-//                      Written, synced where it must be, then renamed. The end takes no more room
-//                      than the file has already, so that a full disk seldom stands in its way.
+//   JOB.ATTEMPT        the processes that run it. The name is given once, so that the attempt
+//                      cannot run twice. The line is written before the command starts: without a
+//                      complete line, the command has not started.
+//   JOB.ATTEMPT.exit   the same file under its last name, once the second line tells how the
+//                      attempt ended. The line is written and, if necessary, synced; then the file
+//                      is renamed. The end takes no more room than the file already has, so a full
+//                      disk seldom stands in its way.
 //
-// Both lines name the attempt and end in a checksum: what does not fit is never believed. So the
-// file of an attempt that is over can serve another as it is. (ext4 looks at every file that was
-// deleted in the last seconds before it makes a new one: a file per job would cost more than the
-// job.)
+// Both lines name the attempt and end in a checksum. A line that does not match is never believed,
+// so the file of a finished attempt can serve another attempt as it is. (ext4 looks at every file
+// that was deleted in the last seconds before it makes a new one: a file per job would cost more
+// than the job.)
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ struct AttemptName {
 
 /// "JOB.ATTEMPT", and the same with an ending.
 std::string record_name(const AttemptName& name, std::string_view ending = "");
-/// The other way round; nothing for files that are no attempt's. `ending` is what follows.
+/// The reverse; nothing for a file that belongs to no attempt. `ending` follows the name.
 std::optional<AttemptName> parse_record_name(std::string_view file, std::string_view ending = "");
 
 struct AttemptRecord {
@@ -45,19 +46,20 @@ struct AttemptRecord {
   std::string cgroup;  // path, or empty
 };
 
-/// The line of a job that is about to be born. Its own part is filled in by the child itself,
-/// between clone and exec: nobody else can do that early enough without making the child wait.
+/// The line of a job that is about to be born. The child itself fills in its own part, between
+/// clone and exec, because no other process could do that early enough without making the child
+/// wait.
 class UnbornRecord {
  public:
   UnbornRecord(const AttemptName& name, const std::string& boot_id, const std::string& cgroup);
   UnbornRecord(const UnbornRecord&) = delete;
   UnbornRecord& operator=(const UnbornRecord&) = delete;
 
-  // Safe in a child that shares its parent's memory, as is all that follows.
+  // This, and all that follows, is safe in a child that shares its parent's memory.
   BERTH_UNSANITIZED void set_shim(const ProcessIdentity& shim);
   /// The clock just before the job's process is made.
   BERTH_UNSANITIZED void born_after(std::uint64_t first_tick);
-  /// Makes the line whole.
+  /// Completes the line.
   BERTH_UNSANITIZED void seal(pid_t job, std::uint64_t last_tick);
   const char* data() const { return start_; }
   std::size_t size() const { return size_; }
@@ -70,7 +72,7 @@ class UnbornRecord {
   char* shim_;  // likewise
 };
 
-/// The first line of `text`; nothing where it is torn or another attempt's.
+/// The first line of `text`; nothing if it is torn or belongs to another attempt.
 std::optional<AttemptRecord> parse_attempt_record(std::string_view text, const AttemptName& name);
 
 /// The step of a start that failed, for a message that a user can act on.
@@ -86,8 +88,8 @@ struct EndRecord {
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
-/// The line of an end, made without the library: a shim that touches little memory costs little.
-/// All ends of an attempt are of one size.
+/// The line that records an end, made without the library, because a shim that touches little
+/// memory costs little. All end lines of an attempt have the same size.
 class EndLine {
  public:
   /// `name` as record_name() gives it.
@@ -101,7 +103,7 @@ class EndLine {
   std::size_t size_ = 0;
 };
 
-/// The end in `text`; nothing where it is torn or another attempt's.
+/// The end in `text`; nothing if it is torn or belongs to another attempt.
 std::optional<EndRecord> parse_end_record(std::string_view text, const AttemptName& name);
 
 }  // namespace berth

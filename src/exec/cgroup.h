@@ -1,6 +1,6 @@
-// Cgroups for jobs: the one way to find every process of a job, wherever it has moved. Used where
-// cgroup v2 can be written; elsewhere make() returns nothing and the runner finds trees by
-// parentage.
+// Cgroups for jobs: the only way to find every process of a job, wherever it has moved. They are
+// used where cgroup v2 can be written. Elsewhere make() returns nothing and the runner finds trees
+// by parentage.
 #pragma once
 
 #include <sys/types.h>
@@ -16,9 +16,9 @@ namespace berth {
 /// The cgroup of one running job.
 class Cgroup {
  public:
-  /// A new one; nothing, and errno, where that is not possible or the path is taken.
+  /// Makes a new cgroup. Nothing, and errno, if that is not possible or the path is taken.
   static std::unique_ptr<Cgroup> create(std::string path);
-  /// One that is there already; nothing where it is not.
+  /// Opens an existing cgroup; nothing if there is none.
   static std::unique_ptr<Cgroup> open(std::string path);
   /// Removes it, unless processes are left in it.
   ~Cgroup();
@@ -26,7 +26,7 @@ class Cgroup {
   Cgroup& operator=(const Cgroup&) = delete;
 
   const std::string& path() const { return path_; }
-  /// What /proc/PID/cgroup calls it.
+  /// Its name in /proc/PID/cgroup.
   const std::string& name();
   int directory_fd() const { return directory_.get(); }
   bool populated() const;
@@ -39,39 +39,40 @@ class Cgroup {
   explicit Cgroup(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  std::string name_;  // once it was asked for
+  std::string name_;  // set once it was asked for
   Fd directory_;
   Fd events_;
 };
 
-/// Makes the cgroups of jobs, below the one that berth itself is in. None is used twice: recent
-/// kernels go on killing whatever is born into a cgroup that was killed once, and who has killed or
-/// frozen one, and died since, nobody can know. A cgroup that the kernel has just made is new.
+/// Makes the cgroups of jobs, below berth's own cgroup. None is used twice. Recent kernels go on
+/// killing every process that is born into a cgroup that was killed once, and there is no way to
+/// know whether a process that has died since killed or froze a cgroup. A cgroup that the kernel
+/// has just made is new.
 class CgroupFolder {
  public:
-  /// Nothing where cgroup v2 is not mounted, not writable, or nothing can be born into a new
-  /// cgroup. `proc` is /proc, or a test's own.
+  /// Nothing if cgroup v2 is not mounted or not writable, or if no process can be born into a new
+  /// cgroup. `proc` is /proc, or a test's own folder.
   static std::unique_ptr<CgroupFolder> make(const std::string& proc = "/proc");
   ~CgroupFolder();
 
-  /// Nothing where it cannot be made.
+  /// Nothing if the cgroup cannot be made.
   std::unique_ptr<Cgroup> create();
-  /// Kills what is left in it, and removes it.
+  /// Kills the processes that are left in it, and removes it.
   void retire(std::unique_ptr<Cgroup> cgroup);
 
  private:
   CgroupFolder(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;
-  Fd lock_;  // on the folder: others may tidy it up when nobody has it
+  Fd lock_;  // on the folder, which others may tidy up once it is unlocked
   std::vector<std::unique_ptr<Cgroup>> dying_;  // killed, not empty yet
   int made_ = 0;
 };
 
-/// The directory of this process's own cgroup in the v2 hierarchy, empty where there is none.
+/// The directory of this process's own cgroup in the v2 hierarchy; empty if there is none.
 std::string own_cgroup_directory(const std::string& proc);
 
-/// What /proc/PID/cgroup calls the cgroup with this directory; empty where there is none.
+/// The name in /proc/PID/cgroup of the cgroup with this directory; empty if there is none.
 std::string cgroup_name(const std::string& directory, const std::string& proc = "/proc");
 
 }  // namespace berth

@@ -1,5 +1,6 @@
-// DirectRunner: jobs as children of this process. One per process and on its main thread: it reaps
-// every child, also those adopted from dead jobs, and makes this process a child subreaper.
+// DirectRunner: runs jobs as children of this process. A process may have one, on its main thread,
+// because it reaps every child, including those adopted from dead jobs, and makes this process a
+// child subreaper.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@
 
 namespace berth {
 
-/// As a child that shares our memory can read it.
+/// A list that a child that shares our memory can read.
 struct LockList {
   const int* first = nullptr;
   std::size_t count = 0;
@@ -59,11 +60,11 @@ class DirectRunner final : public Runner {
   std::vector<std::string> marks(JobId job) const;
   Exit finish(std::unique_ptr<Process> process, int code, int signal);
   void kill_leftovers(const Process& process);
-  /// Children that came to us when their parents died, but not those that say by an empty
-  /// BERTH_JOB_ID that they are of no job: the driver's own.
+  /// Children that came to us when their parents died. Processes whose empty BERTH_JOB_ID marks
+  /// them as belonging to no job are left out: they are the driver's own.
   std::vector<Relative> adopted() const;
-  /// Signals those of them that belong to a job, and all below them. That they are of this run the
-  /// kernel says, which gave them to us; their marks only tell the jobs apart.
+  /// Signals the adopted children that belong to a job, and all their descendants. The kernel gave
+  /// them to us, so they belong to this run; their marks only tell the jobs apart.
   void signal_adopted(const std::vector<std::string>& job_marks, int signal);
 
   Fd child_signal_;

@@ -1,6 +1,5 @@
-// Finding a job's processes without cgroups. Descendants are found by parentage; a process whose
-// parents have died is adopted by berth (a child subreaper) and known by the marks in its
-// environment.
+// Finds a job's processes without cgroups. Descendants are found by parentage. berth, a child
+// subreaper, adopts a process whose parents have died and knows it by the marks in its environment.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +14,7 @@ struct Relative {
   pid_t parent = 0;
 };
 
-/// All live descendants of `root`, parents before their children, itself not included.
+/// All live descendants of `root`, parents before their children, without `root` itself.
 std::vector<Relative> descendants(pid_t root);
 
 /// The children of this process's main thread, zombies included.
@@ -24,16 +23,16 @@ std::vector<Relative> own_children();
 /// Whether every mark ("NAME=value") is in the environment that the process was started with.
 bool has_marks(pid_t pid, const std::vector<std::string>& marks);
 
-/// Every other process of this user that has the mark and is alive. What a process of somebody else
-/// says of itself counts for nothing.
+/// Every other live process of this user that has the mark. The environment of another user's
+/// process does not count.
 std::vector<Relative> marked(const std::string& mark);
 
 /// Signals that process, never another one that got its number meanwhile. False when it is gone or
-/// not ours to signal.
+/// we may not signal it.
 bool signal_relative(const Relative& relative, int signal);
 
-/// Signals each descendant of `root` once, also those that are born meanwhile; the process group
-/// `group` (0: none), which must not have lost its leader, is signalled as one. False when nobody
+/// Signals each descendant of `root` once, including those born meanwhile. The process group
+/// `group` (0: none), which must still have its leader, is signalled as one. False when no process
 /// was reached.
 bool signal_tree(pid_t root, pid_t group, int signal);
 

@@ -1,5 +1,6 @@
-// Guard: a small process beside this one, which ends the jobs if this one is killed. A signal at
-// the death of the parent reaches only a job's first process, and kill -9 leaves no time for more.
+// Guard: a small process beside this one, which ends the jobs if this process is killed. A signal
+// at the death of the parent reaches only a job's first process, and kill -9 leaves no time for
+// anything else.
 #pragma once
 
 #include <sys/types.h>
@@ -13,10 +14,10 @@ namespace berth {
 
 class Guard {
  public:
-  /// Watches over all processes with `mark` ("NAME=value") in their environment. To be called while
-  /// this process has one thread.
+  /// Watches over all processes with `mark` ("NAME=value") in their environment. Must be called
+  /// while this process has one thread.
   static Result<Guard> start(const std::string& mark);
-  /// The jobs are done: the guard goes, and touches nobody.
+  /// The jobs are done: the guard ends and signals no process.
   ~Guard();
   Guard(Guard&& other) noexcept;
   Guard& operator=(Guard&&) = delete;
@@ -27,7 +28,7 @@ class Guard {
   Guard(pid_t pid, Fd alive) : pid_(pid), alive_(std::move(alive)) {}
 
   pid_t pid_ = 0;
-  Fd alive_;  // the other end sees it close, whatever this process dies of
+  Fd alive_;  // the other end sees it close, however this process dies
 };
 
 }  // namespace berth

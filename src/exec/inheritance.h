@@ -1,7 +1,7 @@
-// What a job must not inherit. Whatever a process has its children get, and theirs; so the launcher
-// gives up what was meant for the daemon alone, and the job's process what was meant for the
-// daemon's user. Privileges go; restrictions (of processors, of the capabilities that can be had)
-// stay, for whoever set them meant the jobs, too.
+// What a job must not inherit. Children inherit everything that a process has, and so do their own
+// children. So the launcher gives up what was meant for the daemon alone, and the job's process
+// gives up what was meant for the daemon's user. Privileges go. Restrictions (on processors, on the
+// capabilities that can be had) stay, because they were meant for the jobs, too.
 #pragma once
 
 #include <sys/resource.h>
@@ -11,11 +11,12 @@
 
 namespace berth {
 
-/// The limits of one who logs in: those of the first process, as pam_limits has it, but never above
-/// the daemon's own hard limits.
+/// The limits of a user who logs in: those of the first process, as with pam_limits, but never
+/// above the daemon's own hard limits.
 class LoginLimits {
  public:
-  /// As the kernel has them now. Where it does not show those of the first process, the daemon's.
+  /// Reads the limits that the kernel has now. If it does not show those of the first process,
+  /// takes the daemon's.
   LoginLimits();
   /// Safe in a child that shares its parent's memory.
   BERTH_UNSANITIZED void take() const;
@@ -24,17 +25,17 @@ class LoginLimits {
   rlimit limits_[RLIM_NLIMITS] = {};
 };
 
-/// In the launcher, once: an urgency above the usual, protection from running out of memory, and
-/// the session keyring of whoever started the daemon.
+/// Called once, in the launcher. Gives up a raised priority, protection from running out of memory,
+/// and the session keyring of the user who started the daemon.
 void shed_daemon_privileges();
 
 // In the job's own process, which shares its parent's memory.
 
-/// All of what makes a process one of that user: limits, umask, groups, numbers, no capabilities.
-/// Returns a negative errno.
+/// Makes this process one of that user: limits, umask, groups, ids, no capabilities. Returns 0 or a
+/// negative errno.
 BERTH_UNSANITIZED long become(const UserIdentity& identity, const LoginLimits& limits);
-/// A session keyring that no other job has, with the user's own keyring in it. To be called as that
-/// user.
+/// Joins a session keyring that no other job has, with the user's own keyring in it. Must be called
+/// as that user.
 BERTH_UNSANITIZED void join_session_keyring();
 
 }  // namespace berth

@@ -1,9 +1,11 @@
-// The launcher: one small process, forked by the daemon while that is small and has one thread,
-// that forks a shim per request. It has nothing to save: when the daemon's end of its socket closes
-// it ends, and when it is killed the daemon starts another. Shims do not notice either.
+// The launcher: one small process that forks a shim per request. The daemon forks it while the
+// daemon itself is small and has one thread. The launcher has nothing to save: it ends when the
+// daemon's end of its socket closes, and the daemon starts another when it is killed. Shims do not
+// notice either.
 //
-// The folder's file "launcher" is locked by the launcher and by each shim that has not yet written
-// down who it is. So whoever gets that lock knows that the folder tells of every shim there is.
+// The launcher, and each shim that has not yet recorded its identity, holds a lock on the folder's
+// file "launcher". A process that gets this lock therefore knows that the folder has a record of
+// every shim.
 #pragma once
 
 #include <string>
@@ -22,7 +24,7 @@ enum LauncherFd : int {
 constexpr const char* kLauncherLockFile = "launcher";
 
 struct LauncherSetup {
-  // In the daemon's numbers; the launcher moves them.
+  // As numbered in the daemon; the launcher moves them.
   int requests = -1;
   int messages = -1;
   int folder = -1;
@@ -30,7 +32,7 @@ struct LauncherSetup {
   std::string boot_id;
 };
 
-/// What the forked child does, to its end: nothing may unwind into the daemon's own frames below.
+/// Runs the forked child to its end. Nothing may unwind into the daemon's own frames below.
 [[noreturn]] void run_launcher(const LauncherSetup& setup) noexcept;
 
 }  // namespace berth

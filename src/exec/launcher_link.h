@@ -1,6 +1,6 @@
-// The daemon's end of the launcher: starts it, hands it requests without ever blocking, and gives
-// out what it and the newborn shims say. Who owns it notices that the launcher died by
-// Receive::Closed.
+// The daemon's end of the launcher. It starts the launcher, hands it requests without ever
+// blocking, and passes on the messages of the launcher and the newborn shims. Receive::Closed tells
+// the owner of the link that the launcher has died.
 #pragma once
 
 #include <sys/resource.h>
@@ -25,10 +25,10 @@ class LauncherLink {
   LauncherLink(const LauncherLink&) = delete;
   LauncherLink& operator=(const LauncherLink&) = delete;
 
-  /// Forks a launcher for this folder; the one before must be closed.
+  /// Forks a launcher for this folder; the previous launcher must be closed.
   Result<void> open(int folder);
-  /// The launcher goes as soon as it has answered what it is about, and takes no more requests.
-  /// When the last of its newborn shims has gone its way, Receive::Closed says so.
+  /// Makes the launcher end as soon as it has answered its current request. It takes no more
+  /// requests. Receive::Closed follows when the last of its newborn shims is on its own.
   void retire();
   /// Ends the launcher, if it lives. Newborn shims go on.
   void close();
@@ -37,11 +37,11 @@ class LauncherLink {
   int requests_fd() const { return requests_.get(); }
   int messages_fd() const { return messages_.get(); }
 
-  /// Whether the launcher says within this time that it serves.
+  /// Whether the launcher reports within this time that it serves.
   bool wait_until_ready(std::chrono::milliseconds patience);
 
   void send(std::string request);
-  /// Sends on what the socket did not take; call it when requests_fd() is writable.
+  /// Sends the rest of what the socket did not take. Call it when requests_fd() is writable.
   void flush();
   bool is_behind() const { return !waiting_.empty(); }
 
@@ -49,13 +49,13 @@ class LauncherLink {
 
  private:
   std::string boot_id_;
-  rlimit open_files_{};  // as it was for this process at first; what it allows itself later is not
-                         // for jobs, of which some rely on small descriptors
+  rlimit open_files_{};  // this process's first limit; jobs do not get the higher one that it sets
+                         // itself later, because some rely on small descriptors
   Fd requests_;
   Fd messages_;
   Fd process_;
   std::deque<std::string> waiting_;
-  std::size_t sent_ = 0;  // of the first that waits
+  std::size_t sent_ = 0;  // of the first waiting request
 };
 
 }  // namespace berth

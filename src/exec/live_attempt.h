@@ -17,7 +17,7 @@ namespace berth {
 
 struct LiveAttempt {
   AttemptName name;
-  std::string request;       // until its start is known, for another launcher
+  std::string request;       // kept until the start is known, for another launcher
   std::vector<int> signals;  // for the shim, once there is one
   Fd process;                // the shim, or the job when the shim is gone
   bool shim_gone = false;
@@ -28,7 +28,7 @@ struct LiveAttempt {
   AttemptStart start() const;
 };
 
-/// To the whole tree of an attempt that has a process.
+/// Signals the whole tree of an attempt that has a process.
 void signal_attempt(const LiveAttempt& attempt, const AttemptFolder& folder, int signal);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
 // System calls for a child that still shares its parent's memory: no errno, no library, nothing
-// that an instrumented build would add. A failed one returns the negative errno.
+// that an instrumented build would add. A failed call returns the negative errno.
 #pragma once
 
 #include <sys/syscall.h>
@@ -7,7 +7,7 @@
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define BERTH_UNSANITIZED __attribute__((no_sanitize_thread, no_sanitize_address, noinline))
 #elif defined(__clang__)
-// It has no such macros; what a plain build does not add costs nothing to forbid.
+// Clang has no such macros. Forbidding what a plain build does not add costs nothing.
 #define BERTH_UNSANITIZED \
   __attribute__((no_sanitize("thread", "address", "undefined", "coverage"), noinline))
 #else

@@ -1,5 +1,5 @@
-// Runner: starts jobs and tells when they end. Everything happens on the caller's thread: start()
-// and stop() return at once, and ends are announced by event_fd() becoming readable.
+// Runner: starts jobs and reports when they end. Everything happens on the caller's thread: start()
+// and stop() return at once, and event_fd() becomes readable when a job has ended.
 #pragma once
 
 #include <sys/types.h>
@@ -18,13 +18,14 @@ namespace berth {
 struct Launch {
   JobId job;
   std::string command;  // run by /bin/sh -c
-  /// Variables to set in, or (no value) to remove from, the environment berth itself has.
+  /// Changes to berth's own environment: variables to set or (no value) to remove.
   std::vector<std::pair<std::string, std::optional<std::string>>> environment;
   // Borrowed during start().
   int stdin_fd = -1;  // /dev/null
   int stdout_fd = 1;
   int stderr_fd = 2;
-  /// The job keeps these open: what they lock stays locked until it has ended, even if berth dies.
+  /// The job keeps these open, so that their locks stay until the job has ended, even if berth
+  /// dies.
   std::vector<int> locks;
 };
 
@@ -41,7 +42,7 @@ class Runner {
  public:
   virtual ~Runner() = default;
 
-  /// The process id of the job, which is also that of its process group.
+  /// Returns the process id of the job, which is also that of its process group.
   virtual Result<pid_t> start(Launch launch) = 0;
 
   /// Signals the job's whole tree, wherever its processes have moved. A job that has ended is left
@@ -53,11 +54,12 @@ class Runner {
 
   virtual int event_fd() const = 0;
 
-  /// Every job has it in its environment as BERTH_RUN, so that its processes can be told from those
-  /// of another berth.
+  /// Every job has the token in its environment as BERTH_RUN, so that its processes can be told
+  /// from those of another berth instance.
   virtual const std::string& token() const = 0;
 
-  /// The jobs that have ended since the last call. What they left running has been killed.
+  /// The jobs that have ended since the last call. Processes that they left running have been
+  /// killed.
   virtual std::vector<Exit> take_exits() = 0;
 };
 

@@ -1,14 +1,14 @@
 // The shim: the parent of one job, forked from the launcher without an exec. It makes the attempt's
-// file, starts the job, waits for it, ends what the job left, writes down how it ended, and is
-// gone. It needs nobody: daemon and launcher may come and go.
+// file, starts the job, waits for it, ends the processes that the job left, records how the job
+// ended, and exits. It depends on no other process: daemon and launcher may come and go.
 //
-// It is asked by signal: shim_signal() with the number of a signal as its value is passed on to the
-// whole tree. TERM and INT from anyone are passed on as TERM, so that a machine that shuts down
-// ends jobs in order.
+// Requests to the shim are signals. The value of shim_signal() is the number of another signal,
+// which the shim passes on to the whole tree. The shim passes TERM and INT from any sender on as
+// TERM, so that a machine that shuts down ends jobs in order.
 //
 // A forked process pays for every page that it touches. So the launcher prepares a shim before it
-// forks, and the usual way through run() is raw system calls and a handful of pages; that, not the
-// fork, is most of what a shim costs. Anything unusual may use the library at will.
+// forks, and the usual way through run() is raw system calls and a handful of pages. Those pages,
+// not the fork, are most of what a shim costs. Anything unusual may use the library at will.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@
 
 namespace berth {
 
-/// Realtime, so that requests queue and none is lost.
+/// A realtime signal, so that requests queue and none is lost.
 int shim_signal();
-/// The shim behind this descriptor of it passes `signal` on to its tree.
+/// Asks the shim behind this descriptor to pass `signal` on to its tree.
 void ask_shim(int shim, int signal);
 
 class Shim {
  public:
-  /// In the launcher. `bytes` is one whole request and `stack` is used in the shim only; both are
-  /// borrowed.
+  /// Called in the launcher. `bytes` is one whole request and `stack` is used in the shim only;
+  /// both are borrowed.
   Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id, const LoginLimits& limits);
   Shim(const Shim&) = delete;
   Shim& operator=(const Shim&) = delete;
 
   std::uint64_t serial() const { return request_.serial; }
 
-  /// In the forked child, to its end, with every signal blocked. It was forked at `first_tick` or
-  /// later.
+  /// Runs the forked child to its end, with every signal blocked. The child was forked at
+  /// `first_tick` or later.
   [[noreturn]] void run(std::uint64_t first_tick) noexcept;
 
  private:
@@ -48,8 +48,8 @@ class Shim {
   int create_file();
   long take_spare_file();
   long make_file();
-  /// Whether the file is to be tried again, after a pause: nothing else is the matter than room for
-  /// it. Ends this process when the job is no longer wanted.
+  /// Whether to try the file again, after a pause: only room for it was missing. Ends this process
+  /// when the job is no longer wanted.
   bool wait_for_room(int error, long& pause);
   bool start();
   void tell(ShimMessage::Kind kind, pid_t pid, int error, StartStep step = StartStep::None);

@@ -1,6 +1,6 @@
-// What happens in the job's own process between clone and exec: it writes down who it is, becomes
-// the user, and opens its files as that user. It shares the shim's memory meanwhile, so all of it
-// is raw system calls.
+// The job's own process between clone and exec: it records its identity, becomes the user, and
+// opens its files as that user. Meanwhile it shares the shim's memory, so it makes raw system calls
+// only.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +15,13 @@
 
 namespace berth {
 
-/// The first descriptor that a job inherits: the lock on the attempt's file, which so is free only
-/// when shim and job are both gone. Read-only, so that a job of another user cannot write its
-/// record. Above what scripts number by hand (dash stops at 9), below what makes the kernel enlarge
-/// the table.
+/// The first descriptor that a job inherits: the lock on the attempt's file. So the lock is free
+/// only when both shim and job are gone. The descriptor is read-only, so that a job of another user
+/// cannot write its record. Its number is above those that scripts use by hand (dash stops at 9),
+/// and below those that make the kernel enlarge the table.
 inline constexpr int kJobLockFd = 50;
-/// Those after it are the locks of its devices, as far as the table goes: a job whose shim and
-/// daemon are both dead still uses its devices.
+/// The descriptors up to this one are the locks of the job's devices, as far as the table goes,
+/// because a job whose shim and daemon are both dead still uses its devices.
 inline constexpr int kLastJobLockFd = 63;
 
 struct ChildSetup {
@@ -35,12 +35,12 @@ struct ChildSetup {
   int lock_fd = -1;
   const int* device_locks = nullptr;
   int device_lock_count = 0;
-  std::optional<UserIdentity> become;  // none: stays who the shim is
-  const LoginLimits& limits;           // of whom it becomes
+  std::optional<UserIdentity> become;  // none: keeps the shim's user
+  const LoginLimits& limits;           // of the user it becomes
   const char* directory = "";          // empty: the root
   const char* stdout_path = "";        // empty: nowhere; relative to the directory
   const char* stderr_path = "";        // empty: with stdout
-  /// Where it failed, written by the child.
+  /// The step that failed, written by the child.
   StartStep failed = StartStep::None;
 };
 

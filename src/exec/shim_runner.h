@@ -1,14 +1,14 @@
-// ShimRunner: jobs that outlive the daemon. A small launcher process forks one shim per job; the
-// shim is the parent of the job, waits for it and writes down how it ended. The daemon learns of
-// ends by the shims' process descriptors, never by polling, and after a restart finds them again
-// through the files in the job folder: a held lock, a pid with its start time and the boot id,
-// never a bare pid.
+// ShimRunner: runs jobs that outlive the daemon. A small launcher process forks one shim per job.
+// The shim is the parent of the job, waits for it and records how it ended. The daemon learns of
+// ends through the shims' process descriptors, never by polling. After a restart it finds the shims
+// again through the files in the job folder: by a held lock, and by a pid with its start time and
+// the boot id, never by a bare pid.
 //
-// All on one thread. What is promised, whatever is killed and whenever:
-// - an attempt (job and attempt number) runs at most once in a folder, however often it is asked
-// for;
+// Everything runs on one thread. These promises hold whichever process is killed, at any time:
+// - an attempt (job and attempt number) runs at most once in a folder, however often it is
+//   requested;
 // - each attempt ends in exactly one AttemptEnd per runner, with the true code or as Lost;
-// - while any process of an attempt may still run as its job, it has not ended.
+// - an attempt has not ended while any of its processes may still run as its job.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 
 namespace berth {
 
-/// How an attempt ended, or that nobody can know.
+/// How an attempt ended, or that this cannot be known.
 struct AttemptEnd {
   JobId job;
   std::uint16_t attempt = 0;
@@ -30,14 +30,14 @@ struct AttemptEnd {
   int code = 0;
   int signal = 0;
   int start_error = 0;                     // errno of NotStarted
-  StartStep start_step = StartStep::None;  // what it was about
+  StartStep start_step = StartStep::None;  // the step that failed
   std::int64_t ended_at{};                 // nanoseconds since 1970; 0 where unknown
 };
 
 struct AttemptStart {
   JobId job;
   std::uint16_t attempt = 0;
-  pid_t pid = 0;  // of the job and its process group; 0 where an adopted one has not come to that
+  pid_t pid = 0;       // of the job and its process group; 0 if an adopted attempt has none yet
   std::string cgroup;  // of the job, as /proc/PID/cgroup names it; empty: none
 };
 
@@ -48,11 +48,11 @@ struct ShimLaunch {
   std::string command;  // for /bin/sh -c
   std::string directory;
   std::vector<std::string> environment;  // complete
-  std::string stdout_path;               // opened by the shim, as the user, when the job starts
+  std::string stdout_path;               // opened as the user when the job starts
   std::string stderr_path;               // empty: with stdout
-  uid_t user = 0;                        // who runs it; only root can run another's
-  /// Files that the caller has locked, shared, for the devices of the job. The shim and the job
-  /// lock them too, so that the devices stay leased until both are gone.
+  uid_t user = 0;                        // the user it runs as; only root can run other users' jobs
+  /// Files that the caller has locked, shared, for the job's devices. The shim and the job lock
+  /// them too, so that the devices stay leased until both are gone.
   std::vector<std::string> locks;
 };
 
@@ -64,42 +64,46 @@ class ShimRunner {
     /// How long make() waits for the launcher of a daemon that has just died.
     std::chrono::milliseconds patience = std::chrono::seconds(10);
   };
-  /// Starts the launcher; call it while the process is small and has one thread. `folder` is for
-  /// the records of running attempts and is this daemon's alone: an error while another has it.
+  /// Starts the launcher. Call it while the process is small and has one thread. `folder` is for
+  /// the records of running attempts and belongs to this daemon alone. It is an error if another
+  /// daemon has it.
   static Result<std::unique_ptr<ShimRunner>> make(std::string folder, Options options);
   static Result<std::unique_ptr<ShimRunner>> make(std::string folder) {
     return make(std::move(folder), Options());
   }
-  /// Leaves jobs running. What was asked for but not started is not, and leaves no trace.
+  /// Leaves jobs running. Attempts that were requested but not started are dropped and leave no
+  /// trace.
   virtual ~ShimRunner() = default;
 
-  /// What the folder tells of attempts that an earlier daemon started: those that still run are
-  /// adopted, those that ended meanwhile are reported by take_ends(). An attempt that is in neither
-  /// never started, and may be started. To be called once, before start(). An end that was not
-  /// forgotten is told again, and after a loss of power even one that was: who has it on disk
-  /// knows.
+  /// Finds the attempts in the folder that an earlier daemon started. It adopts and returns those
+  /// that still run; take_ends() reports those that ended meanwhile. An attempt that is in neither
+  /// list never started, and may be started. Call it once, before start(). An end that was not
+  /// forgotten is reported again. After a loss of power even a forgotten end may be reported again;
+  /// a caller that has it on disk knows.
   virtual std::vector<AttemptStart> adopt() = 0;
 
-  /// Whether an attempt of which adopt() knows nothing may have run all the same, because somebody
-  /// has deleted what was in the folder: it must not be started again. `started`: its start is
-  /// known.
+  /// Whether an attempt that adopt() does not know may have run all the same, because the contents
+  /// of the folder were deleted. Such an attempt must not be started again. `started` says that its
+  /// start is known.
   virtual bool may_have_run(JobId job, std::uint16_t attempt, bool started) const = 0;
 
-  /// Queues the attempt; a job has one at a time. All else that can go wrong is told by its end.
+  /// Queues the attempt. A job has one attempt at a time. Everything else that can go wrong is
+  /// reported by the attempt's end.
   virtual Result<void> start(const ShimLaunch& launch) = 0;
-  // Jobs that have ended are left alone; for one that is being started the signal waits.
+  // Jobs that have ended are left alone. For a job that is being started, the signal waits.
   virtual void stop(JobId job, StopSignal signal) = 0;
   virtual void pause(JobId job, bool stopped) = 0;  // SIGSTOP or SIGCONT to the whole tree
   virtual void send(JobId job, int signal) = 0;     // to the whole tree
 
   /// Readable when take_starts() or take_ends() may have something; call both then.
   virtual int event_fd() const = 0;
-  /// An end is held back until the start of its attempt, if it came to one, has been taken. A start
-  /// may be followed by a NotStarted end.
+  /// An end is held back until the start of its attempt, if there was one, has been taken. A
+  /// NotStarted end may follow a start.
   virtual std::vector<AttemptStart> take_starts() = 0;
   virtual std::vector<AttemptEnd> take_ends() = 0;
 
-  /// The daemon has the end on disk: its record may go. The number may not be used again.
+  /// Call it when the daemon has the end on disk: its record may go. The attempt number must not be
+  /// used again.
   virtual void forget(JobId job, std::uint16_t attempt) = 0;
 };
 

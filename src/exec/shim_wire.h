@@ -1,7 +1,7 @@
-// What the daemon, the launcher and the shims say to each other. Requests go to the launcher on a
-// stream, each with its length in front, for an environment may be megabytes. Messages come back
-// from the launcher and its newborn shims, each a packet of its own, so that many may write at
-// once.
+// The messages between the daemon, the launcher and the shims. Requests go to the launcher on a
+// stream, each with its length in front, because an environment may be megabytes. Messages come
+// back from the launcher and its newborn shims, each in its own packet, so that many processes may
+// write at once.
 #pragma once
 
 #include <sys/types.h>
@@ -35,12 +35,12 @@ struct ShimRequest {
   std::vector<char*> locks;
 };
 
-/// Refuses what cannot be passed on to a program: strings with null characters, and sizes beyond
-/// reason.
+/// Refuses a launch that cannot be passed on to a program: strings with null characters, and sizes
+/// beyond reason.
 Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t serial,
                                    const std::string& cgroup, const std::string& spare_file);
 
-/// The size of the request at the start of `bytes`, nothing while its length is incomplete.
+/// The size of the request at the start of `bytes`; nothing while its length is incomplete.
 std::optional<std::size_t> request_size(std::string_view bytes);
 
 /// These take one whole request.
@@ -50,7 +50,7 @@ ShimRequest decode_request(char* bytes);
 
 struct ShimMessage {
   enum class Kind : std::uint32_t {
-    Ready,    // the launcher serves; nobody else's newborn shims are left
+    Ready,    // the launcher serves; no newborn shims of other launchers are left
     Forked,   // the shim `pid`, with a descriptor of it
     Started,  // the job `pid`
     Exists,   // the attempt has a file already: it is not run again
@@ -63,7 +63,8 @@ struct ShimMessage {
   StartStep step = StartStep::None;
 };
 
-/// Blocks while the daemon is behind. False when it is gone. `descriptor` (else -1) goes along.
+/// Blocks while the daemon is behind. False when the daemon is gone. `descriptor` (else -1) is sent
+/// along.
 bool send_message(int socket, const ShimMessage& message, int descriptor = -1);
 
 struct ReceivedMessage {

@@ -1,6 +1,6 @@
 // spawn: starts a program as cheaply as the kernel allows. The child borrows the parent's memory
-// until it calls exec, as with vfork, but the parent does not wait for that: measured on two cores,
-// one thread starts as many programs a second as two that wait.
+// until it calls exec, as with vfork, but the parent does not wait for that. Measured on two cores,
+// one thread starts as many programs a second this way as two threads that wait.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,8 @@
 
 namespace berth {
 
-/// The memory a child runs on between clone and exec. It must outlive the child's exec; the end of
-/// the child is a safe moment to use it again.
+/// The memory that a child runs on between clone and exec. It must outlive the child's exec. Once
+/// the child has ended, it is safe to use it again.
 class SpawnStack {
  public:
   SpawnStack();
@@ -28,8 +28,8 @@ class SpawnStack {
   void* base_ = nullptr;
 };
 
-/// What the child does before exec. All that it points to must stay as it is until the child has
-/// ended.
+/// What the child does before exec. Everything that it points to must stay as it is until the child
+/// has ended.
 struct SpawnPlan {
   const char* path = nullptr;
   std::vector<char*> arguments;    // null-terminated
@@ -46,21 +46,21 @@ struct SpawnPlan {
   /// errno of a failed exec or prepare, written by the child; the child then exits with 127.
   int error = 0;
 
-  /// Where the vectors' elements are, for the child: it may not even call their members, which a
-  /// sanitizer's build would have count on the parent's books.
+  /// The vectors' elements, for the child. The child may not even call the vectors' members,
+  /// because a sanitizer build would record those calls in the parent's state.
   char* const* argument_list = nullptr;
   char* const* environment_list = nullptr;
 };
 
-/// Starts a child in a process group of its own. With a `cgroup` directory descriptor (else -1) it
-/// is born inside that cgroup.
+/// Starts a child in its own process group. With a `cgroup` directory descriptor (else -1), the
+/// child is born inside that cgroup.
 Result<pid_t> spawn(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
 /// The same for a caller that has every signal blocked. A negative result is an errno.
 long spawn_masked(SpawnPlan& plan, const SpawnStack& stack, int cgroup);
 
-/// Whether a process that is born into this cgroup lives: tries it with one that ends at once.
-/// Waits for that, at most half a second.
+/// Whether a process that is born into this cgroup lives. Tries it with a process that ends at
+/// once, and waits at most half a second for that.
 bool can_be_born_in(int cgroup);
 
 }  // namespace berth

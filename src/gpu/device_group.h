@@ -1,5 +1,5 @@
-// DeviceGroup: devices of several backends as one, which can grow while it is in use. Numbers are
-// given in the order of joining and never change.
+// DeviceGroup: the devices of several backends as one list, which can grow while it is in use.
+// Devices are numbered in the order in which they join, and their numbers never change.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,11 @@
 
 namespace berth {
 
-/// As with any Devices, nobody may call add() while another thread samples.
+/// As with any Devices, add() must not be called while another thread samples.
 class DeviceGroup final : public Devices {
  public:
-  /// Adds what is not there yet; how many that were. A device whose name another has is left out.
+  /// Adds the devices that are not in the group yet and returns their number. Omits a device whose
+  /// name the group already has.
   std::size_t add(std::unique_ptr<Devices> devices);
 
   const std::vector<DeviceInfo>& list() const override { return list_; }

@@ -28,7 +28,7 @@ struct DeviceInfo {
   DeviceFamily family = DeviceFamily::Trusted;
   std::string visible;  // this device's word in CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES
   std::string pci_bus;  // "0000:3b:00.0"; empty where unknown
-  std::string realm;    // where its name means this device: one state file's; empty: the machine
+  std::string realm;    // scope of its name: one state file; empty: the machine
 };
 
 struct ProcessUse {
@@ -39,14 +39,14 @@ struct ProcessUse {
 /// One reading of one device. A field the driver does not support is absent, not zero.
 struct DeviceSample {
   bool lost = false;
-  std::optional<Bytes> used;          // by anyone, the driver's own reserve not counted
+  std::optional<Bytes> used;          // by all processes, without the driver's own reserve
   std::optional<int> utilization;     // percent
   std::optional<double> power;        // watts
   std::optional<double> power_limit;  // watts
   std::optional<double> energy;       // joules since the driver was loaded
   std::optional<int> temperature;     // degrees Celsius
-  std::optional<unsigned> last_xid;   // the newest XID error reported since the reading before
-  std::vector<ProcessUse> processes;  // those that hold memory here, as far as the driver says
+  std::optional<unsigned> last_xid;   // the newest XID error since the previous reading
+  std::vector<ProcessUse> processes;  // processes that hold memory here, as far as the driver tells
 };
 
 class Devices {
@@ -60,26 +60,28 @@ class Devices {
 
   virtual Result<void> set_power_limit(std::size_t index, double watts) = 0;
 
-  /// Variables every job on these devices needs beside the visibility ones (the simulated
-  /// devices' state file, for instance).
+  /// Variables that every job on these devices needs in addition to the visibility variables (for
+  /// instance the simulated devices' state file).
   virtual std::vector<std::pair<std::string, std::string>> extra_environment() const { return {}; }
 };
 
-/// The variables that show exactly these devices to a job; one without a value is to be unset. No
-/// devices at all: the variables of all families are there and empty, which hides every device.
+/// The variables that show exactly these devices to a job. A variable without a value must be
+/// unset. For an empty list, the variables of all families are set and empty, which hides every
+/// device.
 std::map<std::string, std::optional<std::string>> visibility(std::span<const DeviceInfo> leased);
 
-/// Before ids that no driver shows.
+/// Stands before ids that no driver lists.
 inline constexpr std::string_view kTrust = "trust:";
 
-/// What becomes of ids where no driver is there to know them.
+/// What to do with ids when no driver is present to know them.
 enum class Unseen : std::uint8_t { Trust, Refuse };
 
-/// Devices named as `--gpus` does. `auto`: what the drivers show and an inherited visibility mask
-/// leaves; `all`: also what the mask hides. `0,1,2` or `0 1 2`, names, UUIDs or unique beginnings
-/// of them: an error where a driver is present that does not know one, else taken on trust; one
-/// that comes twice is two slots. `sim:4`, `sim:4x24GiB`: simulated devices.
-/// `trust:0,1` says that ids are to be taken on trust; with Unseen::Refuse nothing else does.
+/// Opens the devices that the `--gpus` text names. `auto` means the devices that the drivers list,
+/// without those that an inherited visibility mask hides. `all` ignores the mask. A list such as
+/// `0,1,2` or `0 1 2` may hold names, UUIDs and unique beginnings of UUIDs. If a driver is present,
+/// an id that it does not know is an error; without a driver, ids are taken on trust, or only
+/// after `trust:` with Unseen::Refuse. An id given twice makes two slots. `sim:4` and `sim:4x24GiB`
+/// are simulated devices.
 Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unseen = Unseen::Trust);
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// Devices that a driver lists, of which the user may choose some.
+// Devices that a driver lists and from which the user may choose.
 #pragma once
 
 #include <span>
@@ -10,8 +10,9 @@ namespace berth {
 
 class DriverDevices : public Devices {
  public:
-  /// list() becomes these entries of the list before, in this order; an index may come again.
-  /// Others are no longer asked about. Called before anything else is.
+  /// Reduces list() to these of its entries, in this order. An index may occur more than once. The
+  /// driver is no longer asked about other devices. Must be called before any method other than
+  /// list().
   virtual void keep(std::span<const std::size_t> chosen) = 0;
 };
 

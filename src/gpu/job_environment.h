@@ -1,4 +1,4 @@
-// What a job is told about its devices.
+// The environment variables that tell a job about its devices.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace berth {
 /// Variables to set or (no value) to remove.
 using EnvironmentChanges = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-/// The devices that a job has leased become visible to it, and no others.
+/// The changes that make the job's leased devices visible to it, and no others.
 EnvironmentChanges device_environment(const Devices& devices, std::span<const DeviceId> leased);
 
-/// Makes `later` changes, too: where both say something of a variable, they count.
+/// Adds the changes in `later`. Where both change the same variable, `later` wins.
 void add_changes(EnvironmentChanges& changes, EnvironmentChanges later);
 
 }  // namespace berth

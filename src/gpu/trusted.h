@@ -1,4 +1,4 @@
-// Devices that are known by name only: what `--gpus 0,1` means where no driver can be asked.
+// Devices known by name only: the meaning of `--gpus 0,1` where no driver can be asked.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace berth {
 
-/// One device per id, as given; an id that comes twice is two slots. Those that `driver` knows get
-/// their UUIDs from it, so that the locks of others on the same device are found.
+/// One device per id, as given. An id given twice makes two slots. Devices that `driver` knows get
+/// their UUIDs from it, so that locks of other berth instances on the same device are found.
 std::unique_ptr<Devices> open_trusted(std::span<const std::string_view> ids,
                                       const Devices* driver = nullptr);
 

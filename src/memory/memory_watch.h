@@ -1,5 +1,5 @@
-// MemoryWatch: what running jobs use of their devices, from reading to reading: their peaks, who
-// passes a claim, and who was to blame when one ran out of memory.
+// MemoryWatch: how much device memory running jobs use, from reading to reading: their peaks, which
+// jobs exceed their claims, and what was to blame when a job ran out of memory.
 #pragma once
 
 #include <map>
@@ -15,19 +15,18 @@ namespace berth {
 
 class MemoryWatch {
  public:
-  /// What the scheduler is to be told: jobs that use more than they claim, and those that no longer
-  /// do.
+  /// The facts for the scheduler: jobs that use more than they claim, and jobs that no longer do.
   std::vector<JobUse> take(const Telemetry::Reading& reading, const DeviceTable& devices);
 
-  /// What the job had used of these before this process watched it.
+  /// The peaks of the job on these devices before this process watched it.
   void adopt(JobId job, std::span<const DeviceId> devices, std::span<const Bytes> peaks);
-  /// The most that the job has used, on the device where that was most; 0: nothing was seen.
+  /// The highest peak of the job on any device; 0: nothing was seen.
   Bytes peak(JobId job) const;
-  /// The same on each of these.
+  /// The peak of the job on each of these devices.
   std::vector<Bytes> peaks(JobId job, std::span<const DeviceId> devices) const;
 
-  /// Whether a job that failed, and still has its lease, ran out of memory, or was ended before it
-  /// did. `output` is the end of what it printed, as far as anybody knows it.
+  /// Whether a failed job that still has its lease ran out of memory, or was ended before it did.
+  /// `output` is the end of the job's output, as far as it is known.
   std::optional<MemoryEnd> judge(const Job& job, std::string_view output,
                                  const DeviceTable& devices) const;
 

@@ -1,6 +1,7 @@
-// PeakFile: what jobs of this home have used, for all that run jobs in it: the daemon, `berth run`
-// and `berth batch` add to it and learn from each other. A line per job that ended well; the oldest
-// go when it becomes too long. Where it cannot be written, nothing is kept beyond this process.
+// PeakFile: how much memory jobs of this home have used, for all berth instances that run jobs in
+// it: the daemon, `berth run` and `berth batch` add to the file and learn from each other. The file
+// has a line per job that ended well; the oldest lines go when it becomes too long. If the file
+// cannot be written, nothing is kept beyond this process.
 #pragma once
 
 #include <sys/types.h>
@@ -20,9 +21,9 @@ class PeakFile {
   /// `visit` is called for each line, within read() and add().
   PeakFile(std::string path, Visit visit);
 
-  /// What has come since the last call.
+  /// Reads the lines that were added since the last call.
   void read();
-  /// Also tells `visit`, in the order in which all have written.
+  /// Also calls `visit`, in the order in which all instances have written.
   void add(const Recipe& recipe, Bytes peak);
 
  private:

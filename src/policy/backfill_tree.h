@@ -1,6 +1,6 @@
 // BackfillTree: the waiting jobs in order, with the least amount and the least length in every
-// subtree, so that the first job that may be started past others is found without a look at all of
-// them. A treap: its balance comes from numbers drawn per job, the same in every run.
+// subtree. With these, the first job that may start past others is found without a look at all
+// jobs. A treap: its balance comes from numbers drawn per job, the same in every run.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ class BackfillTree {
   void insert(const Entry& entry);
   void erase(const QueueKey& key);
   bool contains(const QueueKey& key) const;
-  /// The first behind `after` that the gap takes; nullptr: none. Valid until the next change.
+  /// The first entry behind `after` that the gap takes; nullptr: none. Valid until the next change.
   const Entry* first(const QueueKey& after, const Gap& gap) const;
 
  private:
@@ -50,7 +50,7 @@ class BackfillTree {
 
   void update(Node& node) const;
   Link merge(Link a, Link b);
-  /// Splits into what is below the key and what is not.
+  /// Splits the tree into the entries below the key and the others.
   std::pair<Link, Link> split(Link tree, const QueueKey& key);
   Link find(Link tree, const QueueKey& after, const Gap& gap) const;
 

@@ -1,5 +1,6 @@
-// ByOwner: what policies that choose between owners have in common. Whoever has the lowest score
-// goes first with the first of their jobs that fits; who has none that fits is passed over.
+// ByOwner: the common part of policies that choose between owners. The owner with the lowest score
+// goes first, with the first of its jobs that fits. An owner without a job that fits is passed
+// over.
 #pragma once
 
 #include <map>
@@ -17,11 +18,11 @@ class ByOwner : public Policy {
  protected:
   /// Asked once for each owner that has waiting jobs.
   virtual double score(OwnerId owner, std::uint32_t weight, const View& view) = 0;
-  /// This one goes first.
+  /// This owner goes first.
   virtual void chosen(OwnerId) {}
 };
 
-/// What a job is expected to use, in GPU-seconds.
+/// The expected use of a job, in GPU-seconds.
 double expected_use(const Job& job, const Needs& needs);
 
 }  // namespace berth

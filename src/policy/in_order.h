@@ -1,5 +1,5 @@
 // The plainest way to schedule: jobs start strictly in order, and the first that does not fit holds
-// up all behind it. An Order is what tells such policies apart; backfilling takes one too.
+// up all behind it. Such policies differ only in their Order; backfilling takes an Order, too.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The makers of the policies, for the table of their names in policies.cc.
+// Functions that make the policies, for the table of their names in policies.cc.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ std::unique_ptr<Policy> make_srsf();
 /// Two-dimensional least attained service (Tiresias): demoted by GPU time used.
 std::unique_ptr<Policy> make_las(Duration first, Duration second);
 
-/// Round robin: everybody runs for a slice in turn, beyond what going on costs.
+/// Round robin: each job runs for a slice in turn; the cost of resuming is not part of the slice.
 std::unique_ptr<Policy> make_round_robin(Duration slice, Duration cost);
 
-/// Backfills behind the first in order: EASY.
+/// EASY: backfills behind the first job in order.
 std::unique_ptr<Policy> make_easy(const Order& order);
 
-/// Backfills without delaying anybody: conservative backfilling.
+/// Conservative backfilling: backfills without delaying any job.
 std::unique_ptr<Policy> make_conservative();
 
 std::unique_ptr<Policy> make_lottery(std::uint64_t seed);

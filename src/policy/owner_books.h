@@ -1,5 +1,5 @@
-// What several policies note of each owner, as the numbers of a checkpoint: the owner, and then so
-// many numbers. A double is its bits.
+// What several policies note about each owner, as the numbers of a checkpoint: the owner, and then
+// N numbers. A double is stored as its bits.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace berth {
 inline std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); }
 inline double from_bits(std::int64_t bits) { return std::bit_cast<double>(bits); }
 
-/// Adds what `numbers` makes of each owner's value.
+/// Adds each owner with the numbers that `numbers` makes of its value.
 template <std::size_t N, class Value, class Numbers>
 void add_owners(PolicyBooks& books, const std::map<OwnerId, Value>& owners, Numbers numbers) {
   for (const auto& [owner, value] : owners) {
@@ -25,7 +25,7 @@ void add_owners(PolicyBooks& books, const std::map<OwnerId, Value>& owners, Numb
   }
 }
 
-/// Reads what add_owners() wrote; nothing where it makes no sense.
+/// Reads what add_owners() wrote; false when it makes no sense.
 template <std::size_t N, class Value, class Make>
 bool take_owners(std::span<const std::int64_t> books, std::map<OwnerId, Value>& owners, Make make) {
   if (books.size() % (N + 1) != 0) {

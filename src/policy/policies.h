@@ -17,16 +17,16 @@
 namespace berth {
 
 struct PriorityOptions {
-  Duration aging = std::chrono::hours(1);     // of waiting that outweighs one step of priority
+  Duration aging = std::chrono::hours(1);     // waiting time that outweighs one step of priority
   Duration patience = std::chrono::hours(1);  // after which devices are collected for a blocked job
-  Duration together = std::chrono::minutes(1);  // jobs that came within it may change places
+  Duration together = std::chrono::minutes(1);  // jobs submitted within it may change places
 };
 
 struct PolicyOptions {
   PriorityOptions priority;
-  std::uint64_t seed = 1;                       // lottery: of the draws
-  Duration slice = std::chrono::minutes(10);    // rr: how long a turn is
-  Duration preemption_cost{};                   // rr: work to do again after each, not in the turn
+  std::uint64_t seed = 1;                     // lottery: seed of the draws
+  Duration slice = std::chrono::minutes(10);  // rr: how long a turn is
+  Duration preemption_cost{};                 // rr: work to repeat after each, not part of the turn
   Duration half_life = std::chrono::hours(24);  // fair: after which use counts half
   double power_budget = std::numeric_limits<double>::infinity();  // energy: watts, for all devices
   Duration las_first = std::chrono::seconds(3250);   // las: GPU time until the first demotion
@@ -39,12 +39,12 @@ std::unique_ptr<Policy> make_fifo();
 /// The default: priority with aging, and backfilling that does not delay the first blocked job.
 std::unique_ptr<Policy> make_priority(PriorityOptions options = {});
 
-/// What may stand before a `+`, by itself or not.
+/// All policy names, without rules joined by `+`.
 std::vector<std::string_view> policy_names();
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name,
                                             const PolicyOptions& options = {});
 
-/// One line about a policy that has a name of its own; empty for others.
+/// One line about a policy in policy_names(); empty for others.
 std::string_view policy_about(std::string_view name);
 
 /// For drivers that run real jobs, whose work cannot be kept: policies that preempt are refused.

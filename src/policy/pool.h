@@ -1,6 +1,6 @@
-// The machine as one pool: what a job takes of it and how much there is, in thousandths of a GPU.
-// Policies that look ahead or preempt reckon with that; where the pool would have room but no
-// devices fit together, the job waits until they do.
+// The machine as one pool: how much a job takes of it and how much there is, in thousandths of a
+// GPU. Policies that look ahead or preempt calculate with that. If the pool has room but no set of
+// devices fits, the job waits until one does.
 #pragma once
 
 #include "core/policy.h"

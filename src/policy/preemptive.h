@@ -1,10 +1,10 @@
-// Preemptive: what policies that stop running jobs have in common. At each decision all jobs, those
-// that run and those that wait, stand in one order. Going through it, each gets what it needs if
-// that is still there and is passed over if not; running jobs that get nothing are put back.
+// Preemptive: the common part of policies that stop running jobs. At each decision, all running and
+// waiting jobs stand in one order. In that order, each job gets what it needs if that is still
+// available, and is passed over if not. Running jobs that get nothing are put back.
 //
-// The order of waiting jobs is the queue's own. Running ones are few (no more than the devices can
-// take), so they are ranked anew each time; of the waiting ones only the first of each bucket is
-// looked at, and the next when that one starts.
+// The order of waiting jobs is the queue's own. Running jobs are few (no more than the devices can
+// take), so they are ranked anew each time. Of the waiting jobs, only the first of each bucket is
+// looked at, and the next one when that one starts.
 #pragma once
 
 #include <set>
@@ -39,13 +39,13 @@ class Preemptive : public Policy {
     Rank place = 0;
   };
 
-  /// Gives a job that has just started its place among those that run.
+  /// Gives a job that has just started its place among the running jobs.
   virtual void admit(Runner&, const Job&, const Needs&) {}
-  /// Its rank now, to be compared with the ranks of waiting jobs.
+  /// The rank of the runner now, to be compared with the ranks of waiting jobs.
   virtual Rank rank_now(Runner& runner, Time now) = 0;
   /// When the order of running jobs changes by itself.
   virtual Time next_change() const { return kNever; }
-  /// A job has left its devices; if it goes back to the queue, rank() is asked next.
+  /// A job has left its devices; if it goes back to the queue, rank() is called next.
   virtual void put_back(const Runner&) {}
 
   const std::vector<Runner>& runners() const { return runners_; }
@@ -70,8 +70,8 @@ class Preemptive : public Policy {
   std::vector<Candidate> later_;  // a heap: the next jobs of buckets whose first ones start
   Time decided_at_ = kNever;
   bool making_room_ = false;  // jobs were asked to leave at this decision
-  /// Shapes for which there was room in the pool, but no devices that fit. Stopping others does not
-  /// help them: they wait until a job ends.
+  /// Shapes for which there was room in the pool, but no devices that fit. Stopping other jobs does
+  /// not help these shapes: they wait until a job ends.
   std::set<ShapeId> misfits_;
   bool new_misfit_ = false;
 };

@@ -11,9 +11,9 @@ class Profile {
  public:
   Profile(Time now, Amount free) : steps_{{now, free}} {}
 
-  /// The first time not before `from` at which `amount` is free for so long; kNever: none.
+  /// The first time not before `from` at which `amount` is free for `length`; kNever: none.
   Time earliest(Time from, Duration length, Amount amount) const;
-  /// From then on until then so much less is free.
+  /// From `from` until `until`, `amount` less is free.
   void take(Time from, Time until, Amount amount);
   void forget_before(Time now);
 

@@ -21,15 +21,15 @@ class RunningEnds {
 
   /// For a checkpoint: the jobs in order, each with its end.
   void add_to(PolicyBooks& books) const;
-  /// The same from there; false where that is not of the jobs that run.
+  /// Takes the ends from a checkpoint; false when they are not those of the running jobs.
   bool take(std::span<const std::int64_t> books);
 
-  /// What all of them have together.
+  /// The amount that all running jobs hold together.
   Amount amount() const { return amount_; }
   const std::vector<End>& in_order() const { return ends_; }
 
-  /// When `wanted` will be there, now that there is `room`, and what will be there beyond it. A job
-  /// that is past its time may end any moment.
+  /// When `wanted` will be free, given that `room` is free now, and how much will be free beyond
+  /// it. A job that is past its expected end may end at any moment.
   struct Shadow {
     Time when = kNever;
     Amount spare = 0;

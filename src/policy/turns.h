@@ -1,7 +1,7 @@
-// Turns: for policies in which jobs queue up on levels and those that run stay in front until their
-// turn is over. On each level come, in this order: the jobs that run, as they started; those that
-// were put back, the latest first; those that wait for their first turn, as they came; and those
-// whose turn is over at this very moment.
+// Turns: for policies in which jobs queue up on levels, and running jobs stay in front until their
+// turn is over. The order on each level is: running jobs, in order of their start; jobs that were
+// put back before their turn was over, the latest first; other waiting jobs, in order of arrival;
+// and jobs whose turn is over at this very moment.
 #pragma once
 
 #include "policy/preemptive.h"
@@ -17,7 +17,7 @@ class Turns : public Preemptive {
   virtual std::uint32_t level_of(const Job& job, const Needs& needs) const = 0;
   /// When the turn of a running job is over; kNever: it may stay.
   virtual Time turn_ends(const Runner& runner) const = 0;
-  /// Its turn is over: what does it go on with?
+  /// The turn of a running job is over: sets up its next turn.
   virtual void next_turn(Runner& runner) const = 0;
 
  private:

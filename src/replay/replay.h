@@ -1,5 +1,5 @@
-// Replay: a daemon's journal told to a fresh scheduler. It must decide what the daemon did, to the
-// letter, or live scheduling and simulation are not the same code.
+// Replay: feeds a daemon's journal to a fresh scheduler. The scheduler must decide exactly what the
+// daemon decided. Otherwise live scheduling and simulation are not the same code.
 #pragma once
 
 #include <string>
@@ -20,16 +20,17 @@ struct StartRecord {
 };
 
 struct Replay {
-  std::uint64_t skipped = 0;  // entries at the beginning, before there is anything to begin from
+  std::uint64_t skipped = 0;  // entries before the one that the replay begins from
   std::uint64_t entries = 0;
   std::uint64_t decisions = 0;  // how often the scheduler was asked
   std::vector<StartRecord> starts;
-  std::uint64_t forgotten = 0;           // of the starts: nothing is on record to hold them against
-  std::vector<std::string> differences;  // from what the daemon has on record, in words
+  std::uint64_t forgotten = 0;           // starts with no record left to compare them with
+  std::vector<std::string> differences;  // from the daemon's records, in words
 };
 
-/// Of the database in this file, which no daemon may have open. It begins with the first start of a
-/// daemon, or checkpoint, that the journal still has; an error where there is none.
+/// Replays the journal of the database in this file, which no daemon may have open. The replay
+/// begins with the first daemon start or checkpoint that the journal still has. It fails if there
+/// is none.
 Result<Replay> replay_journal(const std::string& path);
 
 }  // namespace berth

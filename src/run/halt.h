@@ -8,9 +8,9 @@
 
 namespace berth {
 
-/// `never`, or `soon,fail=N`, `now,fail=N%`: start nothing more, or end the running jobs too, once
-/// that many jobs (or that part of those that have ended, from the third on) have failed.
-/// `success=N` counts successes instead.
+/// `never`, `soon,fail=N` or `now,fail=N%`. Once N jobs have failed, `soon` starts nothing more,
+/// and `now` also ends the running jobs. N% is the share of ended jobs that have failed, and
+/// applies from the third ended job on. `success=N` counts successes instead.
 struct Halt {
   enum class When : std::uint8_t { Never, Soon, Now };
   When when = When::Never;

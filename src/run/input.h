@@ -1,5 +1,5 @@
-// Input: where the jobs of a run come from: the lines of a file or a pipe, jobs that are there
-// already, or a part of this program that goes on adding jobs while others run.
+// Input: the source of the jobs of a run. It is a file or pipe with job lines, a list of jobs, or a
+// part of this program that adds jobs while others run.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,14 @@
 
 namespace berth {
 
-/// Jobs that are added on the run's own thread, at any time: no pipe can fill up and block it.
+/// Takes jobs on the run's own thread, at any time. There is no pipe that could fill up and block
+/// the thread.
 class InputFeed {
  public:
   InputFeed();
 
   void add(JobLine job);
-  /// Nothing more will come.
+  /// No more jobs will be added.
   void close();
 
  private:
@@ -38,15 +39,15 @@ class Input {
   /// `feed` must outlive the input.
   static Input from_feed(InputFeed& feed);
 
-  /// Everything can be read at once, without waiting for anyone.
+  /// All jobs can be read at once, without waiting.
   bool complete() const { return complete_; }
   /// The descriptor to wait on while !complete().
   int fd() const { return fd_; }
 
-  /// Reads what is there, a bounded piece of it. False at the end.
+  /// Reads a bounded piece of the available input. False at the end.
   Result<bool> read_some();
 
-  /// The next job of what was read.
+  /// The next job of the input read so far.
   std::optional<tl::expected<JobLine, LineError>> next();
 
  private:
@@ -54,12 +55,12 @@ class Input {
       : owned_(std::move(owned)), fd_(fd), complete_(complete), reader_(separator) {}
 
   Fd owned_;
-  int fd_ = -1;  // -1: all jobs are there
+  int fd_ = -1;  // -1: all jobs are in jobs_
   InputFeed* feed_ = nullptr;
   bool complete_ = false;
-  JobReader reader_;           // of what comes as text
-  std::vector<JobLine> jobs_;  // what came as jobs
-  std::size_t taken_ = 0;      // so many of them were given out
+  JobReader reader_;           // for input that comes as text
+  std::vector<JobLine> jobs_;  // input that came as jobs
+  std::size_t taken_ = 0;      // how many of jobs_ next() has returned
 };
 
 }  // namespace berth

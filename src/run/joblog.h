@@ -1,5 +1,5 @@
-// Joblog: one line per ended job, in GNU parallel's columns, so that a run can be taken up where it
-// was left. Each line is written with one system call, before the job counts as ended.
+// Joblog: one line per ended job, in GNU parallel's columns, so that an interrupted run can be
+// resumed. Each line is written with one system call, before the job counts as ended.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct JoblogEntry {
   std::uint64_t output_bytes = 0;
   int exit_code = 0;
   int signal = 0;
-  std::string command;  // as it stands in the file: see joblog_command()
+  std::string command;  // as written in the file: see joblog_command()
 
   bool succeeded() const { return exit_code == 0 && signal == 0; }
 };
@@ -30,8 +30,8 @@ std::string joblog_command(std::string_view command);
 
 class Joblog {
  public:
-  /// Starts a new file. One that tells of jobs already is an error unless `keep` is set: then new
-  /// lines are added to it, and what it says is in past().
+  /// Starts a new file. A file that already lists jobs is an error unless `keep` is set. With
+  /// `keep`, new lines are added to the file, and past() has the existing ones.
   static Result<Joblog> open(const std::string& path, bool keep);
 
   /// The last entry of each job in the file when it was opened.

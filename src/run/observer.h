@@ -1,5 +1,5 @@
-// RunObserver: who tells the user how a run goes. Called on the run's own thread; what it prints is
-// its own business, and so is how often it wants to be asked to redraw.
+// RunObserver: tells the user how a run is going. It is called on the run's own thread. The
+// observer decides what to print and how often to redraw.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@
 
 namespace berth {
 
-/// One attempt of one job, as far as an observer may want to know.
+/// One attempt of one job, as an observer sees it.
 struct JobEvent {
   JobId id;
   std::string_view name;
@@ -37,7 +37,7 @@ struct JobEndEvent {
   Duration runtime{};
   Bytes peak_memory;     // on the device where it was highest; 0: not seen
   bool retried = false;  // another attempt follows
-  std::string note;      // what the outcome does not say; mostly empty
+  std::string note;      // details beyond the outcome; mostly empty
 };
 
 /// Where a run stands.
@@ -47,7 +47,7 @@ struct RunCounts {
   std::uint64_t timed_out = 0;
   std::uint64_t cancelled = 0;  // ended by a signal to berth or by --halt
   std::uint64_t not_run = 0;
-  std::uint64_t skipped = 0;  // done already, says the joblog
+  std::uint64_t skipped = 0;  // already done, according to the joblog
   std::uint64_t invalid = 0;  // lines that are not jobs
   std::uint64_t running = 0;
   std::uint64_t waiting = 0;
@@ -63,14 +63,14 @@ struct DeviceProgress {
   std::optional<int> utilization;
   std::optional<Bytes> used;
   Bytes memory;
-  bool taken = false;  // another berth has it
+  bool taken = false;  // another berth instance has it
 };
 
 struct RunProgress {
   RunCounts counts;
   bool input_open = false;  // more jobs may come
   Duration elapsed{};
-  Duration remaining = kForever;  // an estimate; kForever: cannot tell
+  Duration remaining = kForever;  // an estimate; kForever: unknown
   std::vector<DeviceProgress> devices;
 };
 
@@ -80,7 +80,7 @@ struct DeviceTotals {
   std::uint64_t jobs = 0;
   Duration busy{};
   std::optional<double> mean_utilization;  // percent, over the samples
-  Bytes peak_memory;                       // of all that was on it
+  Bytes peak_memory;                       // of everything on the device
   std::optional<double> energy;            // joules
 };
 
@@ -112,13 +112,15 @@ class RunObserver {
   /// Whole lines that a job has written, newlines included.
   virtual void job_output(JobId, bool is_stderr, std::string_view lines) = 0;
   virtual void warning(std::string_view text) = 0;
-  /// A job waits, and another berth has this device. Told once of each.
+  /// A job waits, and another berth instance has this device. Called once for each device.
   virtual void device_taken(std::string_view gpu, const LockHolder& holder);
-  /// Nothing runs, and jobs wait: why the first of them does. Told whenever the reason changes.
+  /// Nothing runs, and jobs wait. The text says why the first of them waits. Called whenever the
+  /// reason changes.
   virtual void stalled(std::string_view) {}
-  /// A signal came while jobs ran. 1: they may finish; 2: they were asked to end; 3: killed.
+  /// A signal came while jobs ran. 1: the jobs may finish; 2: they were asked to end; 3: they were
+  /// killed.
   virtual void interrupted(int level, std::uint64_t running);
-  /// Asked for every interval() while something changes; kForever: never.
+  /// How often progress() is called; kForever: never.
   virtual Duration interval() const { return kForever; }
   virtual void progress(const RunProgress&) {}
   virtual void finished(const RunSummary&) {}

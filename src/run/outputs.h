@@ -1,7 +1,7 @@
-// JobOutputs: what jobs print, when berth is to look at it. Each job writes into pipes; whole lines
-// go to the observer, or everything into one log file per attempt. A log that cannot be written
-// costs the output and is counted, but the job goes on: that is why it does not hold the file
-// itself.
+// JobOutputs: captures the output of jobs when berth has to see it. Each job writes into pipes.
+// Whole lines go to the observer, or everything goes into one log file per attempt. When a log
+// cannot be written, the output is lost and counted, but the job goes on. That is why the job does
+// not hold the log file itself.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace berth {
 
 class JobOutputs {
  public:
-  /// Where a job's streams go: kept by berth's own, or captured.
+  /// Where a job's streams go: to berth's own streams, or captured.
   struct Options {
     std::string log_folder;       // empty: no files
     bool capture_stdout = false;  // give lines to the observer
@@ -28,22 +28,23 @@ class JobOutputs {
   };
   JobOutputs(Options options, Poller& poller, RunObserver& observer);
 
-  /// The folder for logs exists and can be written.
+  /// Makes sure that the folder for logs exists and can be written.
   Result<void> prepare();
 
   struct Writers {
     int stdout_fd = 1;
     int stderr_fd = 2;
   };
-  /// Descriptors for a job that is about to start, and after it has started they are to be
-  /// released.
+  /// Descriptors for a job that is about to start. Call release_writers() after the job has
+  /// started.
   Writers open(JobId job, std::string_view name);
   void release_writers();
 
-  /// The end of what the job has printed so far, as far as berth sees it.
+  /// The end of the job's output so far, as far as berth sees it.
   std::string_view tail(JobId job);
 
-  /// Takes what is still in the pipes. Returns how many bytes the job printed, as far as berth saw.
+  /// Takes the rest of the output from the pipes. Returns how many bytes the job printed, as far as
+  /// berth saw them.
   std::uint64_t finish(JobId job);
 
   std::uint64_t lost() const { return lost_; }

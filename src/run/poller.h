@@ -1,4 +1,4 @@
-// Poller: waits on descriptors and calls who asked for each. One thread.
+// Poller: waits on descriptors and calls the handler of each readable one. One thread.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ class Poller {
   bool add(int fd, Handler on_readable);
   void remove(int fd);
 
-  /// Waits until something is readable or `timeout` has passed (kForever: no limit), then calls the
-  /// handlers of all that is.
+  /// Waits until a descriptor is readable or `timeout` has passed (kForever: no limit), then calls
+  /// the handlers of the readable descriptors.
   void wait(Duration timeout);
 
  private:

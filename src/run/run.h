@@ -1,6 +1,6 @@
-// Run: the host behind `berth run`. It reads jobs, runs what the driver says as children of its
-// own, and tells the driver what ended, until all is done. One thread and one loop; it decides
-// nothing itself and keeps nothing on disk but the joblog.
+// Run: the host behind `berth run`. It reads jobs, runs those that the driver starts as its own
+// children, and tells the driver which have ended, until all jobs are done. It has one thread and
+// one loop. It decides nothing itself and keeps nothing on disk but the joblog.
 #pragma once
 
 #include <functional>
@@ -27,22 +27,23 @@ namespace berth {
 
 class Run : private Host {
  public:
-  /// `locks` are for the devices of `devices`; none: nobody else uses them, or nothing is started.
+  /// `locks` are for the devices of `devices`; null if no other process uses the devices or nothing
+  /// is started.
   Run(RunOptions options, Devices& devices, DeviceLocks* locks, Runner& runner,
       RunObserver& observer);
 
-  /// Runs everything. An error means that nothing was started.
+  /// Runs all jobs. An error means that nothing was started.
   Result<RunSummary> execute(Input input);
 
-  /// Reads everything and submits it, but starts nothing: calls `visit` for each job.
+  /// Reads and submits all jobs, but starts none. Calls `visit` for each job.
   Result<void> rehearse(Input input,
                         const std::function<void(const JobLine&, const Needs&)>& visit);
 
  private:
-  /// How far a run has come to its end before its time.
+  /// How far the early end of a run has progressed.
   enum class Halting { No, StartsNothing, HasAsked, HasKilled };
 
-  /// Of an attempt that runs, what only this host knows.
+  /// What only this host knows about a running attempt.
   struct Child {
     double wall_started = 0;  // seconds since 1970
     int start_error = 0;      // errno
@@ -70,14 +71,14 @@ class Run : private Host {
                std::uint64_t output_bytes);
   JobEvent event(JobId id, const DrivenAttempt& attempt) const;
 
-  // What the driver wants (run_host.cc).
+  // Requests of the driver (run_host.cc).
   Time now() const override;
   void watch(int fd, std::string_view what, std::function<void()> readable) override;
   void unwatch(int fd) override;
   AttemptFacts begin(const StartJob& start, Time at) override;
   void launch(const StartJob& start, Time at) override;
   void stop(const StopJob& stop) override;
-  void warn(JobId) override {}  // lines have no option for it
+  void warn(JobId) override {}  // job lines have no option for it
   void ended(const Job& job, const Ended& ended, const DrivenAttempt* attempt, Time at) override;
   void requeued(const JobRequeued& requeued, const DrivenAttempt& attempt, Time at) override;
   void attempt_changed(JobId) override {}

@@ -1,4 +1,4 @@
-// RunAccount: what a run has come to so far, and what it reports at its end.
+// RunAccount: the totals of a run so far, and the summary at its end.
 #pragma once
 
 #include "drive/driver.h"

@@ -1,5 +1,5 @@
-// RunJobs: the jobs of a run, from the line that names one to the outcome that others follow. What
-// the scheduler does not need to know of a job is here; there may be a million of them.
+// RunJobs: the jobs of a run, from the job line to the outcome that other jobs depend on. It holds
+// what the scheduler does not need to know about a job. There may be a million jobs.
 #pragma once
 
 #include <memory>
@@ -33,21 +33,22 @@ struct RunJob {
 
 class RunJobs {
  public:
-  /// All are borrowed. `joblog`: of an earlier run that this one resumes; none: nothing is resumed.
+  /// Borrows `options` and `driver`, and in resume() the joblog of an earlier run that this one
+  /// resumes. Without resume(), nothing is resumed.
   RunJobs(const RunOptions& options, Driver& driver);
 
   void resume(const Joblog& joblog) { joblog_ = &joblog; }
 
   enum class Taken {
     Queued,
-    Skipped,  // the joblog says that it need not run again
-    Never,    // a job that it follows has ended the wrong way already
+    Skipped,  // the joblog says that the job need not run again
+    Never,    // a job that it follows has already ended the wrong way
   };
-  /// The next job. Its number is last() from here on, unless there is an error.
+  /// Adds the next job. Its number is last() from then on, unless there is an error.
   Result<Taken> add(JobLine line, Time at);
 
   JobId last() const { return JobId{last_id_}; }
-  /// Until it has ended.
+  /// Valid until the job has ended.
   const RunJob& operator[](JobId id) const { return *jobs_.find(id); }
   Recipe recipe(JobId id) const;
   void ended(JobId id, Outcome outcome);
@@ -61,10 +62,10 @@ class RunJobs {
   const RunOptions& options_;
   Driver& driver_;
   const Joblog* joblog_ = nullptr;
-  Owners owners_;  // by project: they are all of one user
+  Owners owners_;  // by project: all jobs are of one user
   IdTable<RunJob> jobs_;
   EarlierJobs earlier_;
-  std::vector<Outcome> outcomes_;  // by number; of those that have not ended it means nothing
+  std::vector<Outcome> outcomes_;  // by number; meaningless for jobs that have not ended
   std::uint64_t last_id_ = 0;
 };
 

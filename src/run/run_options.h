@@ -22,10 +22,10 @@ struct RunOptions {
   Placement placement = kUsualPlacement;
   Bytes buffer = DeviceTable::Limits{}.buffer;
   bool enforce_claims = false;
-  std::string peaks;  // the file of what jobs have used; empty: nothing is learned
-  /// Which jobs use about the same memory, by project and command.
+  std::string peaks;  // the file of the memory that jobs have used; empty: nothing is learned
+  /// Tells which jobs use about the same memory, by project and command.
   std::function<Recipe(std::string_view, std::string_view)> recipe = recipe_of;
-  JobSpec defaults;  // for what a line does not say
+  JobSpec defaults;  // for what a job line does not set
   Duration grace = std::chrono::seconds(10);
   JobOutputs::Options outputs;
   std::optional<std::string> joblog;
@@ -34,12 +34,12 @@ struct RunOptions {
   Halt halt;
   bool shuffle = false;
   std::uint64_t seed = 0;
-  int drain_signal = 0;  // beside INT and TERM; 0: none
+  int drain_signal = 0;  // in addition to INT and TERM; 0: none
   Duration sample_interval = std::chrono::seconds(1);
   /// Called for each launch before it starts, with the devices of the job.
   std::function<void(Launch&, std::span<const DeviceId>)> adapt;
-  /// Names of devices that are closed for the time being: nothing starts on them. Asked again
-  /// whenever the descriptor is readable, which the function has to see to.
+  /// Names of devices that are closed for now: nothing starts on them. Called again whenever
+  /// `closed_devices_fd` is readable. The function must drain the descriptor.
   std::function<std::set<std::string>()> closed_devices;
   int closed_devices_fd = -1;
 };

@@ -1,4 +1,4 @@
-// UseMeter: what the devices did during a run, added up for the table at its end.
+// UseMeter: adds up the use of devices during a run, for the table at its end.
 #pragma once
 
 #include <optional>

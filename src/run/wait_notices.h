@@ -1,4 +1,4 @@
-// WaitNotices: tells the user of a run why jobs wait for devices that are not only its own.
+// WaitNotices: tells the user of a run why jobs wait for devices that the run shares with others.
 #pragma once
 
 #include <map>
@@ -17,17 +17,17 @@ class WaitNotices {
   WaitNotices(const std::vector<DeviceInfo>& devices, RunObserver& observer)
       : devices_(devices), observer_(observer) {}
 
-  /// A job was to have this device and could not.
+  /// A job was to get this device, but the device could not be taken.
   void blocked(const DeviceLocks::Obstacle& obstacle) { blocked_[obstacle.device] = obstacle; }
-  /// Only what keeps a job waiting is worth a word, and that once.
+  /// Reports only what keeps a job waiting, and each reason once.
   void tell(const Scheduler& scheduler, Time at);
 
  private:
   const std::vector<DeviceInfo>& devices_;
   RunObserver& observer_;
-  std::map<DeviceId, DeviceLocks::Obstacle> blocked_;  // not told yet
-  std::set<std::pair<DeviceId, bool>> told_;           // by another instance, or for an error
-  std::string stalled_;                                // what was told last
+  std::map<DeviceId, DeviceLocks::Obstacle> blocked_;  // not reported yet
+  std::set<std::pair<DeviceId, bool>> told_;           // true: another instance; false: error
+  std::string stalled_;                                // the last reported reason
 };
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// Canvas: what charts are drawn on, as SVG text or as the pixels of a PNG file.
+// Canvas: the surface that charts are drawn on, as SVG text or as the pixels of a PNG file.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ class Canvas {
  public:
   virtual ~Canvas() = default;
 
-  /// `title` is shown where a pointer rests on it, if the form allows.
+  /// `title` is shown when the pointer rests on the rectangle, if the format allows it.
   virtual void rect(Point corner, double width, double height, Colour3 fill,
                     std::string_view title) = 0;
   virtual void path(const std::vector<Point>& points, Colour3 stroke) = 0;
-  /// One line of small letters that stand on `at`.
+  /// One line of small text whose baseline is at `at`.
   virtual void text(Point at, std::string_view words, Anchor anchor) = 0;
 
   /// The whole drawing.

@@ -1,4 +1,4 @@
-// Charts of runs: who ran where, and lines over time.
+// Charts of runs: which job ran where, and lines over time.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,14 @@ namespace berth {
 
 using MakeCanvas = std::function<std::unique_ptr<Canvas>(int width, int height)>;
 
-/// The axis of time that charts of several runs share.
+/// The time axis that charts of several runs share.
 struct Span {
   Time from;
   Time to;
 };
 
-/// A row for each device, a bar for each stay. Bars too short to be told apart are drawn as one.
+/// One row for each device, one bar for each stay. Bars too short to be told apart are drawn as
+/// one.
 std::string gantt_chart(const MakeCanvas& make, std::string_view title, const Workload& workload,
                         const Machine& machine, const SimRun& run, Span span);
 

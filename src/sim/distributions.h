@@ -1,4 +1,4 @@
-// Random numbers of the kinds that workloads are made of, the same on every machine.
+// Random distributions for workloads, the same on every machine.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ inline double standard_normal(Random& random) {
   return radius * std::cos(2 * std::numbers::pi * random.unit());
 }
 
-/// Marsaglia and Tsang's method; `shape` below 1 by a power of a uniform draw.
+/// Marsaglia and Tsang's method; a `shape` below 1 uses a power of a uniform draw.
 inline double gamma(Random& random, double shape, double scale) {
   if (shape < 1) {
     const double u = 1 - random.unit();

@@ -5,7 +5,7 @@
 
 namespace berth {
 
-/// Text for HTML and SVG, also inside of attributes.
+/// Escapes text for HTML and SVG, also for attributes.
 inline std::string escape(std::string_view text) {
   std::string safe;
   for (const char letter : text) {

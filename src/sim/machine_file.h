@@ -1,4 +1,4 @@
-// Machines from a file: a CSV table with a line for each kind of device.
+// Machines from a file: a CSV table with one line for each kind of device.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace berth {
 
-/// The first line names columns, in any order, of: count (default 1), model, memory (24GiB), speed
-/// (1), idle_w and full_w (what the model is known for), machine (a number; devices of one number
-/// are in one machine; default 0). Errors name line and column.
+/// The first line names columns, in any order: count (default 1), model, memory (such as 24GiB),
+/// speed (default 1), idle_w and full_w (default: the known values of the model), machine (a
+/// number, default 0; devices with the same number are in one machine). Errors name the line and
+/// column.
 Result<Machine> parse_machine_file(std::string_view text, const std::string& path);
 Result<Machine> read_machine_file(const std::string& path);
 

@@ -6,7 +6,7 @@
 
 namespace berth {
 
-/// The whole of a file, unpacked if it is gzipped; `-` is standard input.
+/// The contents of a file, unpacked if it is gzipped; `-` is standard input.
 Result<std::string> read_text(const std::string& path);
 
 }  // namespace berth

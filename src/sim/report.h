@@ -1,12 +1,12 @@
 // A study as one self-contained page: the figures of all contenders in a table, their curves side
-// by side, and who ran where under each.
+// by side, and for each contender which jobs ran where.
 #pragma once
 
 #include "sim/study.h"
 
 namespace berth {
 
-/// What the page needs of one contender: its figures, and its first run with a timeline.
+/// The data that the page needs of one contender: its figures, and its first run with a timeline.
 struct ReportedRun {
   std::string name;
   std::vector<Summary> summaries;

@@ -1,5 +1,5 @@
-// A discrete-event simulation: drives the same Scheduler as the daemon, with a workload whose true
-// lengths only the simulation knows. One call is one run, on one thread; runs share nothing.
+// A discrete-event simulation. It drives the same Scheduler as the daemon, with a workload whose
+// true lengths only the simulation knows. One call is one run, on one thread. Runs share nothing.
 #pragma once
 
 #include <memory>
@@ -11,35 +11,37 @@
 
 namespace berth {
 
-/// How fast each of `sharers` jobs on one device runs, compared with a job alone. The default is
+/// How fast each of `sharers` jobs on one device runs, compared with a job alone. time_sliced is
 /// time slicing that costs nothing: two jobs run at half the speed.
 using SharingModel = double (*)(std::size_t sharers);
 double time_sliced(std::size_t sharers);
 double undisturbed(std::size_t sharers);
 
-/// Devices that fail now and then: the jobs on them begin again from nothing, elsewhere or later.
+/// Devices that fail now and then. The jobs on a failed device begin again from nothing, elsewhere
+/// or later.
 struct Faults {
-  Duration between = kForever;  // the mean time from one failure of a device to its next
+  Duration between = kForever;  // the mean time until a working device fails
   Duration repair = std::chrono::hours(1);
   std::uint64_t seed = 1;
 };
 
 struct SimOptions {
   Placement placement = kUsualPlacement;
-  Duration preemption_cost{};  // of work that a job must do again each time it goes on
+  Duration preemption_cost{};  // work that a job must repeat each time it resumes
   SharingModel sharing = undisturbed;
   Bytes buffer;  // kept free beside claims on a shared device
-  /// What happens at one moment is decided on one by one, arrivals first, and not all together.
+  /// Decides separately on each event of one moment, arrivals first, instead of once for all of
+  /// them.
   bool one_by_one = false;
   Faults faults;
-  bool timeline = false;  // record who was where
+  bool timeline = false;  // record which job was on which device
 };
 
 /// What became of one job.
 struct JobOutcome {
-  Time started = kNever;  // first
+  Time started = kNever;  // for the first time
   Time ended = kNever;
-  Duration ran{};  // on devices, all its turns together
+  Duration ran{};  // on devices, in all its turns together
   std::uint32_t preempted = 0;
   std::uint32_t lost = 0;  // how often its devices failed under it
 };
@@ -54,13 +56,13 @@ struct Stay {
 
 struct SimRun {
   std::vector<JobOutcome> outcomes;  // by job
-  std::uint64_t events = 0;          // arrivals, ends, and times at which the policy looked again
+  std::uint64_t events = 0;          // arrivals, ends, and other times at which the policy decided
   std::uint64_t preemptions = 0;
   std::uint64_t failures = 0;  // of devices
   Time first_submit = kNever;
   Time last_end{};
   double device_seconds = 0;  // with at least one job on the device
-  double gpu_seconds = 0;     // leased: by share where jobs share
+  double gpu_seconds = 0;     // leased; by share where jobs share
   double memory_gib_seconds = 0;
   double wasted_gpu_seconds = 0;  // work done twice
   double energy_j = 0;
@@ -68,7 +70,7 @@ struct SimRun {
   std::vector<Stay> timeline;
 };
 
-/// Runs until all jobs have ended. An error where one of them could never start.
+/// Runs until all jobs have ended. Fails if a job could never start.
 Result<SimRun> simulate(const Workload& workload, const std::vector<Duration>& expected,
                         const Machine& machine, std::unique_ptr<Policy> policy,
                         const SimOptions& options);

@@ -1,5 +1,5 @@
-// Study: policies compared on workloads. Every policy meets every workload with every placement;
-// the runs share nothing and use all cores.
+// Study: compares policies on workloads. Every policy runs every workload with every placement. The
+// runs share nothing and use all cores.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace berth {
 
-/// One of the things to try on each workload.
+/// One policy and placement to try on each workload.
 struct Contender {
   std::string policy;  // `oracle:NAME` is told the true lengths
   Placement placement = kUsualPlacement;
 };
 
-/// One workload with the seed for all that is drawn in its runs.
+/// One workload, with the seed for all random draws in its runs.
 struct Trial {
   Workload workload;
   std::uint64_t seed = 1;
@@ -30,7 +30,8 @@ struct StudyOptions {
   unsigned threads = 0;  // 0: as many as there are cores
 };
 
-/// A run of one contender on one trial, as it ends. Called on several threads, one at a time.
+/// Called at the end of each run of a contender on a trial. Calls come from several threads, one at
+/// a time.
 using RunSeen = std::function<void(std::size_t contender, std::size_t trial, const SimRun& run)>;
 
 /// The figures by contender and trial.
@@ -40,7 +41,7 @@ Result<std::vector<std::vector<Summary>>> run_study(const std::vector<Contender>
                                                     const StudyOptions& options,
                                                     const RunSeen& seen);
 
-/// The figures of a Summary by the names that they have in tables and JSON.
+/// A figure of a Summary, with its name in tables and JSON.
 struct Figure {
   std::string_view name;
   double (*of)(const Summary&);

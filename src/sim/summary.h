@@ -25,8 +25,8 @@ struct Summary {
   double energy_j = 0;
   double peak_power_w = 0;
   double jain_index = 0;            // of the owners' mean slowdowns: 1 is equal treatment
-  double finish_time_fairness = 0;  // the worst owner's mean slowdown over the mean of all
-  double reward = 0;                // less the time that jobs have waited and run, in total
+  double finish_time_fairness = 0;  // the worst owner's mean slowdown divided by the owners' mean
+  double reward = 0;                // minus the total time that jobs have waited and run
   std::uint64_t preemptions = 0;
   std::uint64_t failures = 0;
   std::uint64_t events = 0;

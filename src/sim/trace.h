@@ -1,5 +1,6 @@
-// Traces: workloads from files. CSV with a header (the columns are found by their names, also those
-// of the Philly, Helios and Alibaba traces), or the Standard Workload Format; gzipped or not.
+// Traces: workloads from files. A file is CSV with a header, or in the Standard Workload Format. It
+// may be gzipped. CSV columns are found by their names, including those of the Philly, Helios and
+// Alibaba traces.
 #pragma once
 
 #include <optional>
@@ -12,11 +13,11 @@
 namespace berth {
 
 struct TraceOptions {
-  std::optional<std::string> user;  // only the jobs of this one
-  std::size_t first_row = 0;        // of the rows that hold jobs, before any are left out
+  std::optional<std::string> user;  // only this user's jobs
+  std::size_t first_row = 0;        // among the rows with jobs, before any are omitted
   std::size_t rows = SIZE_MAX;
-  /// Rows that make no sense, and jobs that need more GPUs than `most_gpus`, are left out and
-  /// counted instead of being an error.
+  /// Omits and counts rows that make no sense and jobs that need more GPUs than `most_gpus`.
+  /// Without it, they are errors.
   bool skip_bad = false;
   std::uint32_t most_gpus = UINT32_MAX;
 };
@@ -24,15 +25,15 @@ struct TraceOptions {
 struct Trace {
   Workload workload;
   std::size_t skipped = 0;
-  std::string first_skipped;  // why the first one was
+  std::string first_skipped;  // why the first row was skipped
 };
 
-/// `path` is named in errors, and tells the format by its ending: `.swf` or CSV.
+/// Errors name `path`. Its ending tells the format: `.swf` or CSV.
 Result<Trace> parse_trace(std::string_view text, const std::string& path,
                           const TraceOptions& options);
 Result<Trace> read_trace(const std::string& path, const TraceOptions& options);
 
-/// Text as a cell of a CSV file, in quotes where it must be; its own quotes become single ones.
+/// Text as a cell of a CSV file, in quotes if needed. Double quotes in the text become single ones.
 std::string csv_cell(std::string_view text);
 
 /// The workload in the columns that parse_trace() reads.

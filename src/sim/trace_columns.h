@@ -1,4 +1,4 @@
-// TraceColumns: where a trace keeps what, and one row of it as a job.
+// TraceColumns: the columns of a trace, and the parsing of a row into a job.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@ namespace berth {
 
 struct TraceRow {
   SimJob job;             // without its owner
-  std::string_view name;  // into the line
+  std::string_view name;  // points into the line
   std::string_view user;
 };
 
 class TraceColumns {
  public:
   static Result<TraceColumns> from_header(std::string_view line);
-  /// Eighteen numbers with blanks between them.
+  /// The Standard Workload Format: eighteen numbers with blanks between them.
   static TraceColumns standard_workload();
 
   Result<TraceRow> parse(std::string_view line) const;
@@ -39,8 +39,8 @@ class TraceColumns {
 
   std::array<int, kFields> at_{};  // -1: the trace has no such column
   std::vector<std::string> names_;
-  bool blanks_ = false;  // the standard workload format, in which -1 is unknown
-  int gpus_used_ = -1;   // and, where none were asked for, those that it had
+  bool blanks_ = false;  // the Standard Workload Format, in which -1 means unknown
+  int gpus_used_ = -1;   // in that format: GPUs that the job had, if it asked for none
 };
 
 }  // namespace berth

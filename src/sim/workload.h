@@ -1,5 +1,5 @@
-// Workload: what is to be simulated. `duration` is the truth, which no policy sees; `expected` is
-// what it is told.
+// Workload: the jobs to simulate. `duration` is the true length, which no policy sees. `expected`
+// is the length that a policy is told.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,24 @@ struct SimJob {
   std::uint32_t owner = 0;       // index into Workload::owners
   std::int32_t priority = 0;
   std::uint16_t weight = 1;
-  Time begin{};  // it may not start before
+  Time begin{};  // the earliest start
 };
 
 struct Workload {
   std::vector<SimJob> jobs;  // sorted by `submit`
   std::vector<std::string> owners = {""};
-  std::vector<std::string> names;  // by job; empty where they are just numbers
+  std::vector<std::string> names;  // by job; empty if the names are just numbers
 };
 
 /// What the job asks of the devices.
 Needs needs_of(const SimJob& job);
 
-/// What else differs between two runs of the same workload.
+/// How the estimates for a run of a workload are made.
 struct EstimateOptions {
-  /// The estimates are the true lengths times e^(error × a standard normal draw); 0: as they are.
+  /// Estimates are the true lengths times e^(error × a standard normal draw). 0: `expected` as it
+  /// is.
   double error = 0;
-  bool truth = false;  // for policies that are defined on it
+  bool truth = false;  // tell the true lengths, for policies that are defined on them
 };
 
 /// The lengths that a policy is told, by job.

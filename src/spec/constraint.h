@@ -5,9 +5,9 @@
 //   not   !a, not a                 times    * / %  (% has the sign of its right side)
 //
 // Operands are numbers, 'text' or "text", parameter names (`{batch-size}` in braces when the name
-// is not a plain word) and parentheses. All that can be wrong is found by parse(): a parsed
-// constraint holds or does not hold, and never fails. Dividing by 0 gives an infinity, as numbers
-// on a computer do. Immutable, of any thread.
+// is not a plain word) and parentheses. parse() finds all errors: a parsed constraint holds or does
+// not hold, and never fails. Dividing by 0 gives an infinity, as floating-point numbers do.
+// Immutable, usable from any thread.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ class Constraint {
   /// `values` has one value for each of the parameters, in their order.
   bool holds(std::span<const ParamValue> values) const;
 
-  /// How much there is to do for that.
+  /// The number of steps that holds() takes.
   std::size_t steps() const { return program_.steps.size(); }
 
  private:

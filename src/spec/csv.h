@@ -1,4 +1,4 @@
-// CSV as RFC 4180 has it and spreadsheets write it: quoted fields, any line ends, a byte order
+// CSV as RFC 4180 defines it and spreadsheets write it: quoted fields, any line ends, a byte order
 // mark, blanks around fields, lines without content.
 #pragma once
 
@@ -16,19 +16,19 @@ struct CsvRecord {
   std::vector<std::string> fields;
 };
 
-/// Cuts a text into records, one at a time: a text of two-byte lines is fifty times as large in
-/// memory. Borrows the text.
+/// Cuts a text into records, one at a time: all records of a text of two-byte lines would take
+/// fifty times its size in memory. Borrows the text.
 class CsvReader {
  public:
-  /// More are not told; nothing is read after them.
+  /// Further problems are not reported, and nothing is read after them.
   static constexpr std::size_t kMostProblems = 1000;
   static constexpr std::size_t kMostFields = 1000;  // of a record
 
   explicit CsvReader(std::string_view text);
 
-  /// The next that has something in it.
+  /// The next record that is not empty.
   std::optional<CsvRecord> next();
-  /// With the quotes, so far; such records are left out.
+  /// The problems found so far; records with problems are omitted.
   std::vector<LineError>& problems() { return problems_; }
 
  private:

@@ -1,7 +1,7 @@
-// Job lines: how `berth run` and `berth submit --file` are told what to run. One job a line; words
-// `@key=value` before the command are its options; `<<WORD` instead of a command takes the
-// following lines up to one that is WORD; blank lines and lines that start with # are skipped. In
-// NUL-separated input a job is everything up to the next NUL byte.
+// Job lines: how users tell `berth run` and `berth submit --file` what to run. Each line is one
+// job. Words `@key=value` before the command are its options. `<<WORD` in place of a command takes
+// the following lines up to a line that is WORD. Blank lines and lines that start with # are
+// skipped. In NUL-separated input, a job is everything up to the next NUL byte.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@
 
 namespace berth {
 
-/// A job as a line describes it: what is to run, and what was said of it.
+/// A job as a line describes it: its command and its options.
 struct JobLine {
-  std::size_t line = 0;  // where it starts, from 1; 0: nowhere
+  std::size_t line = 0;  // where it starts, from 1; 0: no line
   std::string command;
   LineOptions options;
 };
 
-/// The job that a text by itself is, over any number of lines: options, then the command.
+/// Reads a whole text as one job, over any number of lines: options, then the command.
 Result<JobLine> read_job(std::string_view text);
 
 /// Where an input is wrong, for a message that names the place.
@@ -31,8 +31,8 @@ struct LineError {
   std::size_t column = 1;  // in characters
 };
 
-/// Cuts a byte stream into jobs as the bytes arrive. Wrong lines are reported and skipped; a line
-/// without end is not kept in memory.
+/// Cuts a byte stream into jobs as the bytes arrive. Wrong lines are reported and skipped; an
+/// endless line is not kept in memory.
 class JobReader {
  public:
   enum class Separator { Newline, Nul };
@@ -42,7 +42,7 @@ class JobReader {
   void feed(std::string_view bytes);
   void finish() { finished_ = true; }
 
-  /// The next job that has arrived whole; nothing when more bytes are needed or all is read.
+  /// The next job that has arrived completely; nothing when more bytes are needed or all are read.
   std::optional<tl::expected<JobLine, LineError>> next();
 
  private:
@@ -64,8 +64,8 @@ class JobReader {
   Separator separator_;
   std::string buffer_;
   std::size_t at_ = 0;        // of the first byte not consumed
-  std::size_t searched_ = 0;  // up to where no separator is
-  std::size_t line_ = 0;      // of the record that was cut last
+  std::size_t searched_ = 0;  // no separator before here
+  std::size_t line_ = 0;      // of the last record
   bool finished_ = false;
   bool too_long_ = false;  // the rest of an overlong record is being dropped
   std::optional<Block> block_;

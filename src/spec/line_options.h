@@ -1,6 +1,6 @@
-// LineOptions: what words `key=value` say of a job. They stand before the command of a job line
-// (`@gpus=2 train.py`), and flags of the command line mean the same (`--gpus 2`): which words there
-// are, what each may be and what it does to a job is here, and nowhere else.
+// LineOptions: the options of a job as `key=value` words. They stand before the command of a job
+// line (`@gpus=2 train.py`), and command-line flags mean the same (`--gpus 2`). The words, their
+// allowed values and their effect on a job are defined here, and nowhere else.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ struct AfterName {
   std::string job;
 };
 
-/// "ok:NAME,any:3,notok:x"; a job without a word before it is to end well.
+/// "ok:NAME,any:3,notok:x"; a job without a word before it must end well.
 Result<std::vector<AfterName>> parse_after(std::string_view text);
 
-/// What was not given is absent.
+/// Options that were not given are absent.
 struct LineOptions {
   std::optional<std::string> name;
   std::optional<std::string> project;
@@ -39,25 +39,25 @@ struct LineOptions {
   std::optional<std::uint16_t> retries;
   std::vector<AfterName> after;
 
-  /// One option. An error says what its value may be.
+  /// Sets one option. An error says what its value may be.
   Result<void> set(std::string_view key, std::string_view value);
 
-  /// Over what `spec` says already; MPS is that of this process's user. What is left for the caller
-  /// are the names and the jobs to follow, and Needs::settle() once nothing more is said of it.
+  /// Overrides what `spec` says already; MPS is that of this process's user. The caller handles the
+  /// names and the jobs to follow, and calls Needs::settle() once nothing more will be set.
   void apply(JobSpec& spec) const;
 };
 
-/// Takes the options off the front of `line`, which then is the command; after an error it begins
-/// with the word that is wrong.
+/// Removes the options from the front of `line`, which leaves the command. After an error, `line`
+/// begins with the wrong word.
 Result<LineOptions> take_options(std::string_view& line);
 
-/// The jobs of an input so far, for those that follow them.
+/// The jobs of an input so far, for later jobs that follow them.
 class EarlierJobs {
  public:
   /// The job's place in the input, from 0.
   Result<std::size_t> find(const AfterName& after) const;
 
-  /// The next job. A name that an earlier one had is this one's from here on.
+  /// Adds the next job. From here on, its name means this job, not an earlier one of that name.
   void add(const std::optional<std::string>& name);
 
  private:

@@ -1,4 +1,5 @@
-// Param: one parameter of a sweep, its name and the values it takes. A plain value, of any thread.
+// Param: one parameter of a sweep, its name and the values it takes. A plain value, usable from any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace berth {
 
-/// One value: the text that goes into the command, and the number it spells, if it does.
+/// One value: the text that goes into the command, and the number that it spells, if any.
 struct ParamValue {
   std::string text;
   std::optional<double> number;
@@ -26,15 +27,15 @@ class Param {
   /// The values as they are written; at least one.
   static Result<Param> listed(std::string_view name, std::span<const std::string> values);
 
-  /// A range where `text` looks like one, otherwise one plain value.
+  /// A range if `text` looks like one, otherwise one plain value.
   static Result<Param> single(std::string_view name, std::string_view text);
 
-  /// What follows `NAME=`: a range or values between commas.
+  /// Parses the text after `NAME=`: a range or values between commas.
   static Result<Param> parse(std::string_view name, std::string_view text);
 
   const std::string& name() const { return name_; }
 
-  /// How many values; nothing for a continuous range, which can only be sampled.
+  /// The number of values; nothing for a continuous range, which can only be sampled.
   std::optional<std::uint64_t> size() const;
 
   /// The value at `index`, which must be below size().

@@ -1,5 +1,5 @@
 // The ranges that a sweep parameter can take its values from, as lazy lists: a range of 10^12
-// values takes no memory. Plain values, of any thread.
+// values takes no memory. Plain values, usable from any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct PowerRange {
   std::int64_t at(std::uint64_t index) const;
 };
 
-/// `lin:0..1/11`, `log:1e-5..1e-1/5`, `0..1..0.25`; without a count (`uniform:0..1`,
-/// `log:1e-5..1e-1`) a continuous range, which can only be sampled.
+/// `lin:0..1/11`, `log:1e-5..1e-1/5`, `0..1..0.25`. Without a count (`uniform:0..1`,
+/// `log:1e-5..1e-1`), it is a continuous range, which can only be sampled.
 struct RealRange {
   double first = 0;
   double last = 0;
@@ -48,15 +48,15 @@ struct RealRange {
 
 using Range = std::variant<IntegerRange, PowerRange, RealRange>;
 
-/// Whether `text` is meant as a range; a text that is not is a plain value.
+/// Whether `text` is meant as a range; otherwise it is a plain value.
 bool looks_like_range(std::string_view text);
 
 Result<Range> parse_range(std::string_view text);
 
-/// `value` as Python would print it, but 1 and not 1.0.
+/// `value` as Python would print it, but 1 instead of 1.0.
 std::string format_real(double value);
 
-/// The number that the whole of `text` spells, if it does and it is finite.
+/// The finite number that the whole of `text` spells, if any.
 std::optional<double> number_in(std::string_view text);
 
 }  // namespace berth

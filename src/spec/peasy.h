@@ -1,5 +1,5 @@
-// The batch format of GPUPeasy: each job is `NAME;;OUTFILE;;COMMAND;;;`, over as many lines as one
-// likes. Blanks around the parts do not count; a command may have several lines, but no `;;`.
+// The batch format of GPUPeasy: each job is `NAME;;OUTFILE;;COMMAND;;;`, over any number of lines.
+// Blanks around the parts are ignored. A command may have several lines, but no `;;`.
 #pragma once
 
 #include <limits>
@@ -15,16 +15,16 @@ namespace berth {
 struct PeasyJob {
   std::size_t line = 0;  // where it starts, from 1
   std::string name;
-  std::string output;  // empty: not said
+  std::string output;  // empty: not given
   std::string command;
 };
 
 struct PeasyText {
   std::vector<PeasyJob> jobs;
-  std::vector<LineError> problems;  // such jobs are left out
+  std::vector<LineError> problems;  // jobs with problems are omitted
 };
 
-/// How much is read; what follows is not looked at.
+/// How much is read; the rest is ignored.
 struct PeasyLimits {
   std::size_t jobs = std::numeric_limits<std::size_t>::max();
   std::size_t problems = 1000;

@@ -7,7 +7,7 @@
 
 namespace berth {
 
-/// A command that runs as these words, whatever blanks and quotes are in them.
+/// A shell command of exactly these words, whatever blanks and quotes are in them.
 std::string shell_words(std::span<const std::string_view> words);
 
 }  // namespace berth

@@ -1,6 +1,6 @@
 // Sweep: many commands from one template, for every combination of its parameters or a sample of
-// them. Points are made one at a time, so a sweep of any size takes constant memory.
-// A Sweep is immutable, of any thread; a SweepCursor belongs to one thread.
+// them. Points are made one at a time, so a sweep of any size takes constant memory. A Sweep is
+// immutable and usable from any thread; a SweepCursor belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -24,37 +24,37 @@ enum class SweepOrder { Grid, Shuffled };
 
 Result<SweepOrder> parse_sweep_order(std::string_view text);
 
-/// What a user asks for, on the command line or in a file; absent is "not said".
+/// What a user asks for, on the command line or in a file. Absent fields were not given.
 struct SweepSpec {
   std::optional<std::string> command;
   std::vector<Param> params;
-  /// Each group of names advances together; at the place of its first parameter.
+  /// Each group of parameters advances together, at the place of its first parameter.
   std::vector<std::vector<std::string>> zips;
   std::vector<std::string> where;
-  /// Not said: grid order, but a sample is drawn in random order.
+  /// Absent: grid order, but a sample is drawn in random order.
   std::optional<SweepOrder> order;
   /// The first N points in that order. Continuous ranges need it.
   std::optional<std::uint64_t> n_samples;
   std::optional<std::uint64_t> seed;
   /// Accept parameters that the command does not mention.
   bool allow_unused = false;
-  /// A sample gives up after so many points in a row that no constraint lets through.
+  /// A sample gives up after this many points in a row that fail the constraints.
   std::uint64_t most_misses = 1'000'000;
-  /// Whoever only counts the points gives up after so many looked at, or after so much to do for
-  /// them (the values of a point and the steps of its constraints), or when patience ends.
+  /// A cursor gives up after trying this many points, after this many steps for them (the values of
+  /// a point and the steps of its constraints), or when patience ends.
   std::uint64_t most_tries = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t most_steps = std::numeric_limits<std::uint64_t>::max();
   Patience patience = {};
 };
 
-/// `base` with everything that `over` says put over it; parameters are replaced by name.
+/// `base`, overridden by everything that `over` gives; parameters are replaced by name.
 SweepSpec override_sweep(SweepSpec base, SweepSpec over);
 
 class Sweep {
  public:
   static Result<Sweep> make(SweepSpec spec);
 
-  /// How many points the cursor will give; nothing when constraints leave that open.
+  /// The number of points that the cursor will give; nothing when it depends on constraints.
   std::optional<std::uint64_t> count() const;
 
   /// Whether the seed makes a difference.
@@ -65,7 +65,7 @@ class Sweep {
  private:
   friend class SweepCursor;
 
-  /// Parameters that advance together, and how often.
+  /// Parameters that advance together, and the number of their values.
   struct Axis {
     std::vector<std::size_t> params;
     std::uint64_t size = 1;
@@ -89,7 +89,7 @@ class Sweep {
   std::uint64_t most_tries_ = 0;
   std::uint64_t most_steps_ = 0;
   Patience patience_;
-  std::uint64_t steps_ = 1;  // to do for each point
+  std::uint64_t steps_ = 1;  // for each point
   std::uint64_t grid_size_ = 1;
 };
 
@@ -126,7 +126,7 @@ class SweepCursor {
   std::uint64_t looked_ = 0;  // steps at the last look at the clock
   bool gave_up_ = false;
   std::vector<ParamValue> values_;
-  /// Where each axis stands, to touch only the values that change.
+  /// The position of each axis, so that only the values that change are touched.
   std::vector<std::optional<std::uint64_t>> stands_;
 };
 

@@ -1,4 +1,4 @@
-// Sweep files: a SweepSpec in TOML. The only place that knows TOML in a sweep.
+// Sweep files: a SweepSpec in TOML. Only this module knows that sweep files are TOML.
 //
 //   command = "python train.py --lr {lr} --bs {bs}"
 //   mode = "grid"                # or "shuffled_grid"
@@ -19,7 +19,7 @@
 
 namespace berth {
 
-/// `text` is the whole of the file, `name` what errors call it.
+/// `text` is the whole file; errors call the file `name`.
 Result<SweepSpec> parse_sweep_file(std::string_view text, std::string_view name);
 
 }  // namespace berth

@@ -1,6 +1,6 @@
 // Permutation: the numbers from 0 to size - 1 in a random order that depends on the seed alone, and
 // is the same on every machine. Takes constant memory: a sweep of 10^12 points can be shuffled.
-// Immutable, of any thread.
+// Immutable, usable from any thread.
 #pragma once
 
 #include <array>
@@ -14,17 +14,17 @@ class Permutation {
   /// `size` is at least 1.
   Permutation(std::uint64_t size, std::uint64_t seed);
 
-  /// Where `index`, which must be below size, goes.
+  /// The position to which `index` goes. `index` must be below size.
   std::uint64_t operator()(std::uint64_t index) const;
 
  private:
   std::uint64_t scramble(std::uint64_t value) const;
 
   std::uint64_t size_;
-  /// Small sizes: a shuffled list, every order equally likely.
+  /// For small sizes: a shuffled list, every order equally likely.
   std::vector<std::uint32_t> table_;
-  /// Large ones: a Feistel network over the next even number of bits, walked until it comes back
-  /// below size_. Halves of half_bits_ each.
+  /// For large sizes: a Feistel network over the next even number of bits, applied until the result
+  /// is below size_. Each half has half_bits_ bits.
   unsigned half_bits_ = 0;
   std::array<std::uint64_t, 6> keys_{};
 };

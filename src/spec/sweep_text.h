@@ -1,5 +1,5 @@
-// What the small languages of a sweep (template, parameters, constraints) share: what a parameter's
-// name looks like, and how a place in a text is told to a person.
+// What the small languages of a sweep (template, parameters, constraints) share: the form of a
+// parameter's name, and how messages name a place in a text.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr bool is_name_start(char c) {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// What may stand in an expression without braces around it.
+/// Characters that may stand in an expression without braces around them.
 constexpr bool is_word_char(char c) { return is_name_start(c) || is_digit(c); }
 
 /// `lr`, `batch-size`, `model.depth`: what `{…}` may hold.
@@ -35,7 +35,7 @@ constexpr std::size_t column_of(std::string_view text, std::size_t offset) {
          }));
 }
 
-/// "a, b, c" of the names of `params`, or "none".
+/// The names of `params` as "a, b, c", or "none".
 template <class Params>
 std::string names_of(const Params& params) {
   std::string names;

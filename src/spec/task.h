@@ -1,4 +1,5 @@
-// Task: a row of a batch file: which script to run where, for how many epochs, and how soon.
+// Task: a row of a batch file: which script to run where, for how many epochs, and with which
+// priority.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +23,19 @@ struct Task {
   std::string filename;    // relative to the directory
   std::int64_t epochs = 0;
   std::int32_t priority = 0;  // lower goes first
-  std::string fingerprint;    // of the row as it is written: tells whether it was changed
+  std::string fingerprint;    // of the row as written: shows whether the row was changed
 
-  /// For the shell, without the two arguments that each run has of its own.
+  /// The shell command, without the two arguments that are different for each run.
   std::string script() const;
   std::string command(std::int64_t epochs_to_run, std::uint64_t id) const;
 };
 
 /// Tasks use about the same memory when they run the same script in the same folder, whatever their
-/// epochs and ids. `command` is what Task::command() gave.
+/// epochs and ids. `command` is a result of Task::command().
 Recipe task_recipe(std::string_view project, std::string_view command);
 Recipe script_recipe(const std::string& script);
 
-/// A short name for a text, to compare it by.
+/// A short name for a text, for comparisons.
 std::string fingerprint_of(std::string_view text);
 
 struct TaskFormat {
@@ -42,19 +43,19 @@ struct TaskFormat {
   std::string python = "python3";         // for the executable -1
   std::string folder = ".";               // what paths are relative to
   bool files_must_exist = true;
-  std::size_t most_tasks = kMostPriority;  // every row is a priority of its own to the scheduler
-  Patience patience = {};                  // when it ends, what follows is not read
+  std::size_t most_tasks = kMostPriority;  // each row is a priority of its own to the scheduler
+  Patience patience = {};                  // when it ends, the rest is not read
 };
 
 struct TaskList {
   std::vector<Task> tasks;
-  std::vector<LineError> problems;  // the first, in the order of lines; such rows are left out
+  std::vector<LineError> problems;  // the first ones, by line; rows with problems are omitted
 };
 
 /// The columns Directory, Executable, Filename, Epochs and Priority: in any order under a header,
-/// in this one without.
+/// in this order without one.
 TaskList parse_tasks(std::string_view text, const TaskFormat& format);
-/// All of them, or an error that names all wrong rows.
+/// All tasks, or an error that names all wrong rows.
 Result<std::vector<Task>> read_tasks(std::string_view text, const TaskFormat& format);
 
 }  // namespace berth

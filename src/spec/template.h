@@ -1,5 +1,5 @@
 // Template: a command with `{name}` where a parameter's value goes; `{{` and `}}` are braces.
-// Immutable, of any thread.
+// Immutable, usable from any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Texts that describe many jobs, as submissions: job lines, GPUPeasy's batches, sweeps and the CSV
-// files of `berth batch`. The same for the command line and for the daemon, who shows what a text
-// would queue before it does. Pure but for CSV, which looks whether the files are there; of any
-// thread.
+// files of `berth batch`. The command line and the daemon share this code; the daemon shows what a
+// text would queue before it queues it. Pure except for CSV, which checks whether the files exist;
+// callable from any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace berth {
 
-/// What is wrong with a text. Line and column count from 1; 0 where there is no place to name.
+/// What is wrong with a text. Line and column count from 1; 0 if there is no place to name.
 struct TextProblem {
   std::size_t line = 0;
   std::size_t column = 0;
@@ -31,29 +31,29 @@ struct TextProblem {
 struct TextLimits {
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
-  std::size_t keep = kAll;  // the first of its jobs; the others are counted
-  /// Whether they go into one submission, and have to keep within its bounds.
+  std::size_t keep = kAll;  // how many of the first jobs to keep; the others are counted
+  /// Whether the jobs go into one submission, and must stay within its bounds.
   bool bounded = false;
-  Patience patience = {};  // when it ends, what follows is not read
+  Patience patience = {};  // when it ends, the rest is not read
 
-  /// Of the jobs that are read.
+  /// The most jobs that are read.
   std::size_t most() const { return bounded ? kMostJobs : kAll; }
 };
 
 struct TextJobs {
   std::uint64_t count = 0;
-  std::vector<SubmittedJob> jobs;  // the first of them
-  std::vector<std::size_t> lines;  // where each of those stands
-  /// What the others ask for, and the line of the first that does; up to kMostNeeds.
+  std::vector<SubmittedJob> jobs;  // the first jobs
+  std::vector<std::size_t> lines;  // the line of each of those jobs
+  /// The needs of the other jobs, each with the line of its first job; up to kMostNeeds.
   std::map<Needs, std::size_t> other_needs;
   std::vector<TextProblem> problems;  // up to kMostProblems
 
   static constexpr std::size_t kMostProblems = 1000;
   static constexpr std::size_t kMostNeeds = 1000;
 
-  /// For so many jobs, as far as they are kept.
+  /// Makes room for the expected jobs, as far as they are kept.
   void reserve(std::size_t expected, const TextLimits& limits);
-  /// False when no more jobs can be taken; a problem says so then.
+  /// False when no more jobs can be taken; a problem then says so.
   bool add(SubmittedJob job, std::size_t line, const TextLimits& limits);
   void complain(std::size_t line, std::size_t column, std::string message);
 
@@ -61,14 +61,14 @@ struct TextJobs {
   SubmissionMeter meter_;
 };
 
-/// Makes jobs of lines, which may follow each other by their names and by their places.
+/// Makes jobs out of lines; the jobs may follow each other by name and by place.
 class LineJobs {
  public:
   explicit LineJobs(const JobDescription& defaults) : defaults_(defaults) {}
 
-  /// What the line says, over what the defaults say.
+  /// The line's options override the defaults.
   Result<SubmittedJob> add(JobLine line);
-  /// A point's command is read as a line is; the job carries its parameters.
+  /// Reads a point's command as a line; the job carries the point's parameters.
   Result<SubmittedJob> add(const Sweep& sweep, const SweepCursor& point);
 
  private:
@@ -76,7 +76,7 @@ class LineJobs {
   EarlierJobs earlier_;
 };
 
-/// The job of a row.
+/// The job of a row of a batch file.
 SubmittedJob job_of(const Task& task, std::uint64_t id, const JobDescription& defaults);
 
 TextJobs read_line_jobs(std::string_view text, const JobDescription& defaults,
@@ -85,7 +85,7 @@ TextJobs read_peasy_jobs(std::string_view text, const JobDescription& defaults,
                          const TextLimits& limits);
 TextJobs read_task_jobs(std::string_view text, TaskFormat format, const JobDescription& defaults,
                         const TextLimits& limits);
-/// The jobs carry the name of the sweep, which is that of the defaults where it has no other.
+/// The jobs carry the name of the sweep: `defaults.sweep`, or `defaults.name` if that is empty.
 TextJobs read_sweep_jobs(SweepSpec spec, std::uint64_t seed, const JobDescription& defaults,
                          const TextLimits& limits);
 

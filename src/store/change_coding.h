@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// Those from number `from` on; nothing when that takes more than `most` bytes.
+/// Encodes the changes from number `from` on; nothing when that takes more than `most` bytes.
 std::optional<std::string> encode_changes(const std::deque<Change>& changes, std::size_t from,
                                           std::size_t most);
 /// Nothing when the bytes make no sense.

@@ -11,13 +11,13 @@
 
 namespace berth {
 
-/// `count` jobs with ids and array indices in a row.
+/// `count` jobs with consecutive ids and array indices.
 struct InsertJobs {
   JobId first;
   std::uint32_t count = 1;
   Time submitted{};
   std::unique_ptr<const JobDescription> description;  // apart, to keep other changes small
-  std::shared_ptr<const std::string> environment;     // its environment, encoded; many share one
+  std::shared_ptr<const std::string> environment;  // its environment, encoded; many jobs share one
 };
 struct RememberToken {
   uid_t user = 0;
@@ -52,14 +52,14 @@ struct SetStopping {
   JobId job;
   Stopping why = Stopping::No;
 };
-/// What a waiting job claims now, beside what it was submitted with.
+/// The present claim of a waiting job, besides the claim it was submitted with.
 struct SetClaim {
   JobId job;
-  Bytes memory;  // 0: it is to have its devices alone
+  Bytes memory;  // 0: the job is to have its devices alone
   std::uint8_t memory_retries = 0;
 };
-/// Of jobs with numbers in a row. A change of its own, so that the redo log of a berth that knew no
-/// weights can still be read.
+/// For jobs with consecutive numbers. A separate change, so that the redo log of a berth that knew
+/// no weights can still be read.
 struct SetWeight {
   JobId first;
   std::uint32_t count = 1;
@@ -77,8 +77,8 @@ struct EndJob {
 struct ForgetJobs {
   std::vector<JobId> jobs;
 };
-/// In the redo log of a berth before version 8, whose entries cannot be read any more: a step at
-/// that time stands for it.
+/// From the redo log of a berth before version 8. Such an entry can no longer be read: a step at
+/// the same time stands for it.
 struct AppendOldInput {
   Time time;
   std::string input;
@@ -90,22 +90,22 @@ struct AppendInput {
 struct ForgetInputs {
   std::uint64_t before = 0;
 };
-/// Keeps numbers for jobs that nobody sees yet; see staged.h.
+/// Reserves numbers for jobs that are not visible yet; see staged.h.
 struct StageJobs {
   JobId first;
   std::uint64_t count = 0;
 };
-/// All of those are there.
+/// All jobs staged from `first` on have been written.
 struct CompleteStaged {
   JobId first;
 };
-/// The first of those that are staged from `first` on are jobs like others from here on.
+/// The first `count` jobs staged from `first` on are ordinary jobs from here on.
 struct ShowStaged {
   JobId first;
   std::uint64_t count = 0;
-  std::uint64_t held = 0;  // of them; the others are queued
+  std::uint64_t held = 0;  // of these; the others are queued
 };
-/// The first of those are gone.
+/// The first `count` jobs staged from `first` on are gone.
 struct DropStaged {
   JobId first;
   std::uint64_t count = 0;

@@ -20,7 +20,7 @@ class Encoder {
   Encoder& list(const std::vector<std::string>& values);
   Encoder& map(const std::map<std::string, std::string>& values);
 
-  /// What another Encoder has written.
+  /// Appends what another Encoder has written.
   Encoder& raw(std::string_view bytes) {
     bytes_ += bytes;
     return *this;
@@ -33,8 +33,8 @@ class Encoder {
   std::string bytes_;
 };
 
-/// Reads what an Encoder wrote. Past the end or on nonsense everything reads as nothing, and
-/// failed() says so from then on.
+/// Reads what an Encoder wrote. Past the end or on invalid bytes, every read gives an empty value,
+/// and failed() is true from then on.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : rest_(bytes) {}
@@ -43,7 +43,7 @@ class Decoder {
   std::int64_t integer();
   /// A number that must be at most `most`.
   std::uint64_t number_up_to(std::uint64_t most);
-  /// Of 32 and of 16 bits.
+  /// Numbers of 32 and of 16 bits.
   std::uint32_t word() { return static_cast<std::uint32_t>(number_up_to(UINT32_MAX)); }
   std::uint16_t half_word() { return static_cast<std::uint16_t>(number_up_to(UINT16_MAX)); }
   std::string_view text();

@@ -28,12 +28,12 @@ std::optional<std::vector<std::string>> decode_list(std::string_view bytes);
 std::string encode_sizes(const std::vector<Bytes>& sizes);
 std::optional<std::vector<Bytes>> decode_sizes(std::string_view bytes);
 
-/// One label as the table of labels knows it.
+/// One label as the table of labels refers to it.
 std::string encode_label(std::string_view key, std::string_view value);
 std::optional<std::pair<std::string, std::string>> decode_label(std::string_view bytes);
 
 /// Output, error, labels, parameters and the warning signal; empty when all of them are at their
-/// defaults. Later versions may add fields: unknown ones are passed over.
+/// defaults. Later versions may add fields: unknown fields are skipped.
 std::string encode_rest(const JobDescription& description);
 /// Sets those fields of `description`; false when the bytes make no sense.
 bool decode_rest(std::string_view bytes, JobDescription& description);

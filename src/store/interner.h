@@ -1,5 +1,5 @@
-// Interner: contents that many jobs have in common (environments, directories, needs, projects) are
-// kept once, in the table `shared`, with the number of their uses.
+// Interner: keeps contents that many jobs have in common (environments, directories, needs,
+// projects) once, in the table `shared`, with the number of their uses.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ class Interner {
  public:
   static Result<Interner> make(Database& database);
 
-  /// The number of this content, which gains `uses` of them.
+  /// The number of this content, which gains this many uses.
   Result<std::int64_t> use(const std::string& content, std::int64_t uses);
-  /// One use less; the content goes with the last.
+  /// Removes one use; the content goes with its last use.
   void drop(std::int64_t id) { --changed_[id]; }
 
-  /// The number of this content, if it is there.
+  /// The number of this content, if it is stored.
   Result<std::optional<std::int64_t>> find(std::string_view content);
   Result<std::string> content(std::int64_t id);
 
-  /// Writes the changed numbers of uses; to be called before a commit.
+  /// Writes the changed numbers of uses. Call this before a commit.
   Result<void> flush();
   /// The transaction was rolled back.
   void forget_changes();

@@ -16,7 +16,7 @@ struct JournalEntry {
   JournalInput input;
 };
 
-/// What the row of an entry takes in the database beside its bytes, about.
+/// About how much an entry's row takes in the database, besides its bytes.
 inline constexpr std::uint64_t kJournalRow = 16;
 
 /// A part of the journal that a replay can begin with; it ends where the next one begins.

@@ -1,4 +1,4 @@
-// What the journal's entries have on disk beside their fields; see journal.h.
+// What journal entries have on disk besides their fields; see journal.h.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class InputKind : std::uint8_t {
   CheckpointDone = 24,
 };
 
-/// Fields of a Restored that are at other than their defaults, as bits. The bits are on disk.
+/// Fields of a Restored that are not at their defaults, as bits. The bits are on disk.
 namespace restored_field {
 inline constexpr std::uint64_t kAttempt = 1 << 0;
 inline constexpr std::uint64_t kMemoryRetries = 1 << 1;

@@ -1,6 +1,6 @@
-// Queries: which jobs to list, and in which order. Pages are found by a cursor, so that a page
-// costs the same wherever it is, and a job that stays and matches is seen exactly once however
-// others change between two pages.
+// Queries: which jobs to list, and in which order. A cursor finds the pages, so a page costs the
+// same wherever it is. A job that stays and matches is seen exactly once, however other jobs change
+// between two pages.
 #pragma once
 
 #include <optional>
@@ -27,17 +27,17 @@ struct NamedJobs {
 struct JobFilter {
   std::vector<JobPhase> phases;                             // any of them; empty: all
   std::vector<IdRange> ids;                                 // any of them; empty: all
-  std::vector<NamedJobs> or_named;                          // those, too, beside `ids`
+  std::vector<NamedJobs> or_named;                          // these, too, besides `ids`
   std::vector<std::string> names;                           // globs (* ? [a-z]); empty: any
-  std::optional<std::string> project;                       // exact; "" for those without
+  std::optional<std::string> project;                       // exact; "" for jobs without one
   std::vector<std::pair<std::string, std::string>> labels;  // all of them
   std::optional<uid_t> user;
-  std::optional<std::string> sweep;  // exact; "" for those without
+  std::optional<std::string> sweep;  // exact; "" for jobs without one
 };
 
 enum class JobOrder {
   ById,
-  ByEnd,  // only those that have ended
+  ByEnd,  // only ended jobs
 };
 
 /// Where a page stopped.
@@ -52,8 +52,9 @@ struct JobQuery {
   bool descending = false;         // the newest first
   std::optional<JobCursor> after;  // absent: from the start
   std::size_t limit = 100;
-  std::optional<IdRange> numbers;  // ById: looks at no others, matching or not
-  /// Whoever asks has others to serve: what takes longer ends with an error of the kind Timeout.
+  std::optional<IdRange> numbers;  // ById: looks at no other jobs, matching or not
+  /// For a caller with other clients to serve: a query that takes longer ends with an error of the
+  /// kind Timeout.
   Duration patience = kForever;
 };
 
@@ -62,7 +63,7 @@ struct JobPage {
   std::optional<JobCursor> next;  // absent: that was all
 };
 
-/// A job as a walk over many shows it: what can be read without looking further.
+/// A job as a walk over many jobs shows it: what can be read without looking further.
 struct ScannedJob {
   JobId id;
   JobPhase phase = JobPhase::Queued;
@@ -78,16 +79,16 @@ struct ScannedJob {
   std::string_view command;  // likewise; empty unless asked for
 };
 
-/// A part of a walk over the jobs: those that match and have one of these numbers.
+/// A part of a walk over the jobs: the matching jobs with one of these numbers.
 struct ScanQuery {
   const JobFilter& filter;
   IdRange numbers;
   bool descending = false;
   bool commands = false;
-  Duration patience = kForever;  // as in JobQuery; what was visited until then was visited
+  Duration patience = kForever;  // as in JobQuery; visits until then stand
 };
 
-/// Where a walk over ended attempts, the newest end first, has come to.
+/// The position of a walk over ended attempts, the newest end first.
 struct AttemptCursor {
   Time ended = kNever;
   Time begun = kNever;
@@ -95,19 +96,19 @@ struct AttemptCursor {
   std::uint16_t attempt = 0;
 };
 
-/// An attempt with what a chart says of its job.
+/// An attempt with the facts about its job that a chart shows.
 struct EndedAttempt {
   StoredAttempt attempt;  // without its paths
   std::string name;
-  std::int64_t project = 0;  // as ScannedJob has them
+  std::int64_t project = 0;  // as in ScannedJob
   std::int64_t sweep = 0;
   uid_t user = 0;
 };
 
-/// Where a walk over ended jobs, the newest end first, has come to.
+/// The position of a walk over ended jobs, the newest end first.
 using EndCursor = JobCursor;
 
-/// Where a walk over the labels has come to.
+/// The position of a walk over the labels.
 struct LabelCursor {
   std::int64_t label = 0;
   JobId job;
@@ -117,7 +118,7 @@ struct LabelCursor {
 struct ForgetQuery {
   Time ended_before = kNever;
   std::vector<JobPhase> phases;  // empty: every way to end
-  std::size_t limit = 1000;      // that are looked at, the oldest first, so that nobody waits long
+  std::size_t limit = 1000;      // jobs to look at, the oldest first, so that no client waits long
   std::optional<JobCursor> after = {};  // absent: from the oldest on
 };
 
@@ -130,7 +131,7 @@ struct ForgottenAttempt {
 
 struct Forgotten {
   std::vector<JobId> jobs;
-  std::vector<ForgottenAttempt> attempts;  // of them; the caller removes their files
+  std::vector<ForgottenAttempt> attempts;  // of these jobs; the caller removes their files
   std::optional<JobCursor> next;           // absent: that was all
 };
 

@@ -1,6 +1,6 @@
-// What the store keeps of a job and of its attempts. All times are on the line that begins in 1970
-// (UTC); kNever is "not yet". Devices are named as `--gpus` names them: their numbers in the
-// scheduler's table do not outlive a restart.
+// What the store keeps of a job and of its attempts. All times count from 1970 (UTC); kNever is
+// "not yet". Devices are named as `--gpus` names them: their numbers in the scheduler's table do
+// not outlive a restart.
 #pragma once
 
 #include <sys/types.h>
@@ -34,22 +34,22 @@ inline constexpr std::size_t kPhases = 10;
 
 constexpr bool is_live(JobPhase phase) { return phase < JobPhase::Succeeded; }
 JobPhase phase_of(Outcome outcome);
-/// Only of a phase that is not live.
+/// Only for a phase that is not live.
 Outcome outcome_of(JobPhase phase);
-/// As state_name() has them.
+/// The same names as state_name().
 std::string_view phase_name(JobPhase phase);
 
-/// How an attempt ended, or (as that of its last attempt, if there was one) a job.
+/// How an attempt ended, or how a job ended: as its last attempt did, if there was one.
 struct Ending {
   Outcome outcome = Outcome::Failed;
   EndReason reason = EndReason::Exited;
   int exit_code = 0;  // meaningful when signal is 0
   int signal = 0;
   Time ended{};
-  Bytes peak;                     // GPU memory at its highest; 0 where unknown
-  Duration gpu_time{};            // its time on each of its devices, added up
+  Bytes peak;                     // highest use of GPU memory; 0 when unknown
+  Duration gpu_time{};            // the sum of its times on each of its devices
   std::optional<double> energy;   // joules
-  std::string message;            // what the reason does not say; mostly empty
+  std::string message;            // what the reason does not say; usually empty
   std::vector<Bytes> peaks = {};  // of an attempt: on each of its devices; none: unknown
 };
 
@@ -59,7 +59,7 @@ struct JobRecord {
   JobPhase phase = JobPhase::Queued;
   std::uint16_t attempt = 0;  // how many have begun
   Time submitted{};
-  Time not_before{};      // when it may start, at the earliest
+  Time not_before{};      // the earliest time at which it may start
   Time started = kNever;  // of the last attempt
   std::optional<Ending> ending;
 };
@@ -69,7 +69,7 @@ struct StoredAttempt {
   std::uint16_t attempt = 0;
   std::vector<std::string> devices;
   Time begun{};           // when its devices were leased
-  Time started = kNever;  // when its process was there
+  Time started = kNever;  // when its process started
   pid_t pid = 0;          // 0: not yet
   std::string stdout_path;
   std::string stderr_path;  // empty: with stdout
@@ -87,14 +87,14 @@ struct LiveJob {
   Time started = kNever;             // of the present attempt
   std::vector<std::string> devices;  // of the present attempt, while it is starting or running
   Stopping stopping = Stopping::No;  // that attempt has been asked to end
-  std::optional<Bytes> claim;        // where it is another than it was submitted with; 0: alone
+  std::optional<Bytes> claim;        // if other than the submitted claim; 0: alone
   std::uint8_t memory_retries = 0;
   std::string project;
   std::string command;
   uid_t user = 0;
 };
 
-/// What a token stands for: the jobs of the submission that brought it.
+/// What a token stands for: the jobs of the submission that carried it.
 struct Submission {
   JobId first;
   std::uint32_t count = 0;

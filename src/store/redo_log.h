@@ -1,7 +1,7 @@
-// RedoLog: a file of fixed size that holds what was committed since the database's own last commit.
-// A transaction of SQLite writes every page it touches; an entry here writes what has changed, at
-// once and in place, so that syncing it is as cheap as a disk allows. Whoever opens the database
-// next applies the entries that it lacks.
+// RedoLog: a file of fixed size that holds the changes committed since the database's own last
+// commit. A transaction of SQLite writes every page it touches. An entry here writes only the
+// changes, at once and in place, so that syncing it is as cheap as a disk allows. The next open of
+// the database applies the entries that it lacks.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace berth {
 
 class RedoLog {
  public:
-  /// For the database at `path`. Where there is no room for the file, no entry ever fits.
+  /// For the database at `path`. If there is no room for the file, no entry ever fits.
   static RedoLog open(const std::string& path);
-  /// Whether the log of the database at `path` has what that database may lack.
+  /// Whether the log of the database at `path` has entries that the database may lack.
   static bool holds_entries(const std::string& path);
 
-  /// The entries that follow number `applied` without a gap; the next goes behind them. What a
-  /// crash has torn is not one.
+  /// The entries that follow number `applied` without a gap; the next entry goes behind them. An
+  /// entry that a crash has torn does not count.
   std::vector<std::string> recover(std::uint64_t applied);
 
   /// The largest entry that fits now.
@@ -31,7 +31,7 @@ class RedoLog {
   Result<void> append(std::uint64_t number, std::string_view entry);
   /// The database has everything: the next entry goes to the front.
   void clear() { end_ = 0; }
-  /// The same on disk, for whoever finds the log without its database.
+  /// Clears the log on disk, too, in case the log is found without its database.
   void wipe();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace berth {
 
-/// The same columns in the same places for single jobs and for the restart.
+/// The same columns in the same positions for single jobs and for the restart.
 inline constexpr std::string_view kSpecColumns =
     "id, state, attempt, submitted, not_before, started, priority, held, expected, time_limit, "
     "begins, retry, after, warn_before, needs, claim, memory_retries, weight";
@@ -43,7 +43,7 @@ Time time_or(const Statement& row, int column, Time otherwise);
 
 bool valid_phase(std::int64_t state);
 
-/// All of a spec but its needs; false when it makes no sense.
+/// Reads all of a spec but its needs; false when it makes no sense.
 bool read_spec(const Statement& row, JobSpec& spec);
 
 /// Columns ended, reason, code, signal, peak, gpu_time, energy, message from `first` on.

@@ -1,5 +1,5 @@
 // A thin layer over SQLite's C interface: handles that close themselves, statements that are
-// prepared once, and every error as a Result with the database's own words. For one thread.
+// prepared once, and every error as a Result with the database's own message. For one thread.
 #pragma once
 
 #include <sqlite3.h>
@@ -27,8 +27,8 @@ class Statement {
  public:
   Statement() = default;
 
-  /// Starts over with these values for ?1, ?2, …; what they point to must live until the next
-  /// start() or reset().
+  /// Starts over with these values for ?1, ?2 and so on. The data they point to must live until the
+  /// next start() or reset().
   template <class... Values>
   void start(const Values&... values) {
     reset();
@@ -39,14 +39,14 @@ class Statement {
   /// Continues: true when there is a row to read.
   Result<bool> step();
 
-  /// start(), and on to the end: for statements without rows.
+  /// Starts and runs to the end: for statements without rows.
   template <class... Values>
   Result<void> run(const Values&... values) {
     start(values...);
     return finish();
   }
 
-  /// Lets go of the rows. Bound values stay bound, so every start() must give all of them.
+  /// Releases the rows. Bound values stay bound, so every start() must give all of them.
   void reset();
 
   void bind(int index, std::nullopt_t) { bound(sqlite3_bind_null(handle_.get(), index)); }
@@ -62,7 +62,7 @@ class Statement {
     value.has_value() ? bind(index, *value) : bind(index, std::nullopt);
   }
 
-  // Columns of the present row, from 0. Views are valid until the next step, start or reset.
+  // Columns of the current row, from 0. Views are valid until the next step, start or reset.
   bool null(int column) const;
   std::int64_t integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
@@ -100,11 +100,12 @@ class Database {
 
   bool in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
-  /// Writes all of it, as committed, to another file, which must be empty; durably. No transaction
-  /// may be open. Afterwards this file has everything itself, too, and nothing is left in its log.
+  /// Writes the whole database, as committed, to another file, which must be empty; durably. No
+  /// transaction may be open. Afterwards, the database's own file has everything, too, and nothing
+  /// is left in its log.
   Result<void> copy_to(const std::string& path);
 
-  /// Whether closing moves the write-ahead log into the file, which is what SQLite does by itself.
+  /// Whether closing moves the write-ahead log into the file, which is SQLite's default.
   void merge_log_on_close(bool merge);
 
  private:
@@ -116,7 +117,8 @@ class Database {
 };
 
 /// While it lives, a statement that reads ends with an error of the kind Timeout when the time is
-/// over. One at a time; not for statements that write, which would undo more than themselves.
+/// over. Only one may live at a time. Not for statements that write: interrupting one would undo
+/// more than that statement.
 class TimeLimit {
  public:
   TimeLimit(Database& database, Duration at_most);

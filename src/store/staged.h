@@ -1,6 +1,7 @@
-// Staged jobs: a submission of very many is written little by little, under numbers that are kept
-// for it. Nobody sees such jobs, until all are there and they are shown, little by little again.
-// What a daemon that died leaves half written is dropped; what is complete, the next one shows.
+// Staged jobs: a submission of very many jobs is written little by little, under numbers that are
+// reserved for it. Its jobs are hidden until all of them are written; then they are shown, again
+// little by little. If a daemon dies, the next one drops a submission that is half written, and
+// shows one that is complete.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ struct Counters {
   Staging staging;
 };
 
-/// Whether a job with so many bytes of environment can be stored at all.
+/// Whether a job with this many bytes of environment can be stored at all.
 Result<void> check_texts(const JobDescription& job, std::size_t environment);
 
 class Writer {
@@ -30,7 +30,7 @@ class Writer {
   /// the disk's, and the transaction must be rolled back.
   Result<void> apply(const Change& change);
 
-  /// Writes the counters and the uses of shared contents; to be called before a commit.
+  /// Writes the counters and the uses of shared contents. Call this before a commit.
   Result<void> flush(const Counters& committed, std::uint64_t redone);
   void rolled_back(const Counters& committed);
 

@@ -1,4 +1,4 @@
-// The web page's files, which are part of the program: it needs no folder beside it.
+// The web page's files, which are part of the program: the program needs no folder beside it.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace berth {
 struct PageFile {
   std::string_view path;  // "/app.js"
   std::string_view type;  // "text/javascript; charset=utf-8"
-  std::string_view gzip;  // its bytes, packed
+  std::string_view gzip;  // its bytes, compressed
 };
 
 std::span<const PageFile> page_files();

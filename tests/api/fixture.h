@@ -1,4 +1,4 @@
-// What the tests of the transport share: a folder that goes away, a server on its own thread, and a
+// Shared by the tests of the transport: a temporary folder, a server on its own thread, and a
 // client that can misbehave.
 #pragma once
 
@@ -108,7 +108,7 @@ class TestServer {
   std::thread thread_;
 };
 
-/// Says what it is told to say.
+/// Sends exactly what it is told to send.
 class RawClient {
  public:
   static RawClient to_path(const std::string& path) {
@@ -129,7 +129,7 @@ class RawClient {
 
   int fd() const { return socket_.get(); }
 
-  /// Returns how much was taken before the server hung up.
+  /// Returns how many bytes were taken before the server hung up.
   std::size_t write(std::string_view bytes) const {
     std::size_t sent = 0;
     while (sent < bytes.size()) {
@@ -193,7 +193,7 @@ class RawClient {
     }
   }
 
-  std::string text;  // received and not used
+  std::string text;  // received but not used yet
 
  private:
   explicit RawClient(int family) : socket_(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
@@ -201,7 +201,7 @@ class RawClient {
   Fd socket_;
 };
 
-/// Answers with what was asked.
+/// Answers with the contents of the request.
 inline void echo(HttpRequest request, std::unique_ptr<Responder> responder) {
   HttpResponse response;
   response.type = "text/plain";

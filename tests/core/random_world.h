@@ -1,6 +1,6 @@
-// RandomWorld: a driver of the scheduler that makes everything up, from a seed: what users want,
-// how jobs end, what devices do. It sends every input that there is, and holds what the scheduler
-// does against what must be true after each of them.
+// RandomWorld: a driver of the scheduler that draws everything from a seed: what users want, how
+// jobs end, what devices do. It sends every kind of input. After each input it checks the scheduler
+// against what must be true.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ class RandomWorld {
  public:
   explicit RandomWorld(std::uint64_t seed);
 
-  /// So many turns, and then until all jobs have ended. Empty, or what went wrong.
+  /// Runs `turns` turns, and then until all jobs have ended. Returns what went wrong; empty if
+  /// nothing did.
   std::string run(int turns);
 
-  /// What the scheduler was told; decisions are not counted.
+  /// How many inputs the scheduler was given; decisions are not counted.
   std::uint64_t inputs() const { return inputs_; }
 
  private:
@@ -38,7 +39,8 @@ class RandomWorld {
   JobId any(const std::set<JobId>& jobs);
   DeviceId device() { return DeviceId{number(scheduler_->devices().size())}; }
 
-  /// Tells the scheduler, and looks at once whether all is well. Whether it was accepted.
+  /// Gives an input to the scheduler and checks the scheduler at once. Returns whether the input
+  /// was accepted.
   template <class Input>
   bool tell(const Input& input) {
     ++inputs_;
@@ -53,7 +55,7 @@ class RandomWorld {
     check();
     return done;
   }
-  /// Keeps the first problem.
+  /// Checks the scheduler and keeps the first problem.
   void check();
   void complain(const std::string& problem);
 
@@ -73,7 +75,7 @@ class RandomWorld {
   void restart();
   void rerun();
 
-  // What the scheduler wants done (random_world.cc).
+  // Actions of the scheduler (random_world.cc).
   void step();
   void take(const StartJob& action);
   void take(const StopJob& action);
@@ -95,11 +97,11 @@ class RandomWorld {
   Time now_{};
   std::uint64_t inputs_ = 0;
   std::string problem_;
-  std::map<JobId, JobSpec> specs_;  // of all jobs that ever were, as they were last wished for
+  std::map<JobId, JobSpec> specs_;  // of all jobs ever submitted, with their last edits
   std::vector<JobId> submitted_;
   std::uint64_t next_id_ = 1;
-  std::set<JobId> running_;    // those with devices, starting ones included
-  std::set<JobId> starting_;   // of them
+  std::set<JobId> running_;    // jobs with devices, including starting ones
+  std::set<JobId> starting_;   // jobs of running_ that are starting
   std::set<JobId> leaving_;    // asked to leave their devices
   std::set<JobId> cancelled_;  // for good
   std::set<JobId> ended_;

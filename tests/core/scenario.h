@@ -1,5 +1,5 @@
-// Runs a text scenario against the scheduler: what happens, and what must come of it. The language
-// is described in tests/scenarios/README.md.
+// Runs a text scenario, with its inputs and expectations, against the scheduler. The language is
+// described in tests/scenarios/README.md.
 #pragma once
 
 #include <string>

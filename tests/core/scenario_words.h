@@ -1,5 +1,5 @@
-// What the languages of scenarios share: lines of words, jobs with names, and what a submission
-// asks for. tests/scenarios/README.md describes the words.
+// Shared by the scenario languages: lines of words, jobs with names, and the options of a
+// submission. tests/scenarios/README.md describes the words.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace berth {
 
 using Words = std::vector<std::string>;
 
-/// The parts between separators; empty ones are left out.
+/// The parts between separators, without empty ones.
 Words split(const std::string& text, char separator);
 
 /// The first mistake ends a scenario.
@@ -40,14 +40,14 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
-/// "key=value" each; a word without "=" has an empty value.
+/// Each word as "key=value"; a word without "=" has an empty value.
 std::vector<std::pair<std::string, std::string>> key_values(const Words& words, std::size_t from);
 
 DeviceId device_in(const std::string& word);
 std::uint32_t number_in(const std::string& word);
 
-/// Calls `execute` for each line that says something; comments are cut off. Empty, or "line N: what
-/// was wrong".
+/// Calls `execute` for each line that is not empty; comments are cut off. Returns an empty text, or
+/// "line N: what was wrong".
 std::string for_each_line(const std::string& text,
                           const std::function<void(const Words&, const std::string&)>& execute,
                           const std::function<void()>& at_end);
@@ -59,9 +59,9 @@ class ScenarioJobs {
   JobId id(const std::string& name) const;
   const std::string& name(JobId job) const { return names_.at(job); }
 
-  /// What the words of a `submit` or `edit` ask for, from the third on.
+  /// The spec that the words of a `submit` or `edit` describe, from the third word on.
   JobSpec spec_of(const Words& words);
-  /// How many jobs: of a word `array=N`; 0: no array.
+  /// The N of a word `array=N`; 0: no array.
   static std::uint32_t array_in(const Words& words);
 
  private:

@@ -1,5 +1,5 @@
-// The parts of a daemon, put together by a test: a real store in a folder of its own, a real driver
-// with two simulated devices, and a runner that starts nothing and writes down what it was asked.
+// The parts of a daemon, put together by a test: a real store in its own folder, a real driver with
+// two simulated devices, and a runner that starts nothing and records its calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,20 +46,20 @@ class FakeRunner final : public ShimRunner {
   std::vector<AttemptEnd> take_ends() override { return std::exchange(ends, {}); }
   void forget(JobId job, std::uint16_t attempt) override { forgotten.push_back({job, attempt}); }
 
-  // What an earlier daemon has left.
+  // State left by an earlier daemon.
   std::vector<AttemptStart> running;
   bool records_are_gone = false;
-  // What shims tell next.
+  // What shims report next.
   std::vector<AttemptStart> starts;
   std::vector<AttemptEnd> ends;
   bool broken = false;
-  // What it was asked.
+  // Recorded calls.
   std::vector<ShimLaunch> launches;
   std::vector<std::string> told;
   std::vector<std::pair<JobId, std::uint16_t>> forgotten;
 };
 
-/// All parts but the loop of signals and descriptors, which turn() stands for.
+/// All parts except the loop over signals and descriptors; turn() replaces it.
 class DaemonParts {
  public:
   explicit DaemonParts(const std::string& folder, DaemonOptions wanted = {})
@@ -103,7 +103,7 @@ class DaemonParts {
     return restore_jobs({*desk, *host, runner, devices, state.paths().state});
   }
 
-  /// One turn of the loop, with what was posted for it. False: the disk refuses.
+  /// One turn of the loop, including posted calls. False if the disk refuses.
   bool turn() {
     bool committed = false;
     loop.post([] {});
@@ -121,7 +121,7 @@ class DaemonParts {
     return committed;
   }
 
-  /// Submits through the interface; turns until it is answered.
+  /// Sends a request through the interface and runs turns until it is answered.
   HttpResponse ask(std::string method, std::string path, std::string body = "",
                    std::vector<std::pair<std::string, std::string>> query = {}) {
     const auto received = std::make_shared<Received>();

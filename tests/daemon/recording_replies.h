@@ -1,4 +1,4 @@
-// Responders that keep what they are told, for tests of what answers later.
+// Responders that record what they are told, for tests of requests that are answered later.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,13 @@ struct SentEvent {
   bool operator==(const SentEvent&) const = default;
 };
 
-/// What a client has got. Shared with the responder, which its owner drops.
+/// What a client has received. Shared with the responder, because the owner of the responder drops
+/// it.
 struct Received {
   std::optional<HttpResponse> response;
   std::vector<SentEvent> events;
-  std::size_t most = 1'000'000;  // events; then it is cut off
-  std::size_t room = 1'000'000;  // bytes, as it says
+  std::size_t most = 1'000'000;  // events; then the stream is cut off
+  std::size_t room = 1'000'000;  // bytes that the stream says it has room for
 
   std::string names() const {
     std::string all;

@@ -6,8 +6,8 @@
 
 namespace berth {
 
-/// Empty when the scenario holds, else "line N: what was wrong". Each is also replayed from its
-/// journal.
+/// Empty when the scenario holds, else "line N: what was wrong". The scenario is also replayed from
+/// its journal.
 std::string run_drive_scenario(const std::string& text);
 
 }  // namespace berth

@@ -1,6 +1,6 @@
-// FakeDevices: devices that a test fills with memory, power and faults. A sample is taken when the
-// test lets it begin, and handed over when the test lets it come, so that readings are as many and
-// as old as a test wants them. The test's thread owns it; sample() is called by the sampler's.
+// FakeDevices: devices whose memory use, power and faults a test sets. The test decides when a
+// sample begins and when it is handed over, so that readings are as many and as old as the test
+// wants. The test's thread owns the object. The sampler's thread calls sample().
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ namespace berth {
 
 class FakeDevices final : public Devices {
  public:
-  /// Before readings begin.
+  /// Only before readings begin.
   void add(DeviceSpec spec);
 
   const std::vector<DeviceInfo>& list() const override { return list_; }
@@ -24,13 +24,13 @@ class FakeDevices final : public Devices {
   /// What the next sample shows of a device.
   DeviceSample& truth(DeviceId device) { return truth_[device.value]; }
 
-  /// Samples come by themselves, or only when they are let.
+  /// True: samples come by themselves. False: they come only when the test lets them.
   void open(bool open);
-  /// Whether a sample was asked for that may not begin yet.
+  /// Whether a requested sample waits for permission to begin.
   bool is_asked();
-  /// Lets a sample begin, which sees what is true now. False: nobody has asked for one in time.
+  /// Lets a sample begin, which sees the current truth. False if no sample was requested in time.
   bool begin_sample();
-  /// Lets it come.
+  /// Lets the sample be handed over.
   void end_sample();
 
  private:

@@ -1,6 +1,6 @@
-// FakeHost: the third host of the driver. It writes down what it is told to do, in words, and does
-// as the test says: attempts start at once, late or never. A process that only sleeps stands in for
-// each attempt, because whose memory it is gets asked of the real /proc. Its clock is the test's.
+// FakeHost: the third host of the driver. It records the driver's requests in words. The test
+// decides whether attempts start at once, late or never. A sleeping process stands in for each
+// attempt, because the driver asks the real /proc whose memory it is. The test sets the clock.
 #pragma once
 
 #include <deque>
@@ -22,21 +22,22 @@ class FakeHost final : public Host {
   FakeHost(const FakeHost&) = delete;
   FakeHost& operator=(const FakeHost&) = delete;
 
-  // What the test says.
+  // Instructions of the test.
   enum class Start { AtOnce, Late, Fails, Impossible };
   void use(Driver* driver) { driver_ = driver; }
   void set_time(Time now) { now_ = now; }
   /// How the next attempt of a job starts.
   void plan(const std::string& name, Start how) { plans_[name] = how; }
   void set_recipe(JobId job, Recipe recipe) { recipes_[job] = std::move(recipe); }
-  /// The process of a late attempt is there.
+  /// Starts the process of a late attempt.
   void start_now(JobId job);
-  /// The attempt's process is gone.
+  /// Ends the attempt's process.
   void end_process(JobId job);
   pid_t process_of(JobId job) const;
-  /// What only a reading can tell was told: wait for the descriptor, and let the driver look.
+  /// Waits until the descriptor that is watched as `what` is readable, and lets the driver read it.
   void wait_for(const std::string& what);
-  /// Nobody is heard until the test waits for it. Those that an earlier driver watched are gone.
+  /// Forgets the descriptors that an earlier driver watched. A descriptor is read only when the
+  /// test waits for it.
   void forget_watches() { watches_.clear(); }
 
   /// What has happened, in words.

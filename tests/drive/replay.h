@@ -1,4 +1,4 @@
-// A journal told to a fresh scheduler, by the door through which it was written.
+// Replays a journal to a fresh scheduler, through the interface that wrote it.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ struct Told {
   Time at;
 };
 
-/// The kind of an entry, in a word: "reclaim"; empty for those that no test asks for.
+/// The kind of an entry in one word, such as "reclaim"; empty for kinds that no test asks for.
 std::string told_kind(const JournalInput& input);
 
 struct Replayed {
-  std::vector<StartJob> starts;  // without those that found a device taken
-  std::vector<Told> told;        // what the fresh scheduler has written down
+  std::vector<StartJob> starts;  // without starts that found a device taken
+  std::vector<Told> told;        // the journal of the fresh scheduler
 };
 
 Replayed replay(const std::vector<Told>& journal);

@@ -1,7 +1,7 @@
-// World: a live driver with everything around it. The host and the devices are fakes; the locks are
-// real ones in a folder of the test's own, where a second owner is the other berth instance; MPS is
-// real, with a stand-in for NVIDIA's program. Time is the test's, except for what the kernel and
-// the locks' patience take.
+// World: a live driver with everything around it. The host and the devices are fakes. The locks are
+// real, in the test's own folder, where a second owner is the other berth instance. MPS is real,
+// with a stand-in for NVIDIA's program. The test sets the time, except for the time that the kernel
+// and the locks' patience take.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ class World {
   World();
   ~World();
 
-  // Before the first driver.
+  // Only before the first driver.
   DriverOptions& options() { return options_; }
   void learn() { options_.peaks = folder_.path() + "/peaks"; }
   /// Another berth instance has seen what a job of this recipe uses.
@@ -37,21 +37,21 @@ class World {
   ScenarioJobs& jobs() { return jobs_; }
   Time now() const { return host_.now(); }
 
-  /// `recipe`: empty: nothing is learned of the job.
+  /// With an empty `recipe`, nothing is learned about the job.
   Result<void> submit(const std::string& name, JobSpec spec, std::uint32_t array, bool mps,
                       const std::string& recipe);
   Result<void> edit(JobId job, const JobSpec& spec);
   void over(AttemptOver over);
-  /// Decides, as long as there is something to decide.
+  /// Lets the driver decide until nothing is left to decide.
   void turn();
   void advance(Time until);
-  /// The driver's process is gone; another one takes up its jobs.
+  /// Replaces the driver, as if its process were gone. The new driver takes over its jobs.
   void restart();
 
   // Devices.
-  /// Also while the driver runs.
+  /// Also possible while the driver runs.
   void add_device(const DeviceSpec& spec);
-  /// A job's name or "foreign", and what it holds.
+  /// `holders`: the memory that each job holds, by its name, and that others hold, as "foreign".
   void set_use(DeviceId device, const std::map<std::string, Bytes>& holders);
   void begin_reading(bool asked);
   void end_reading();
@@ -62,24 +62,24 @@ class World {
   bool other_could_take(DeviceId device);
   void break_locks(bool broken);
 
-  // MPS. What a test asks of the stand-in: a file in its folder.
+  // MPS. A test controls the stand-in by files in its folder.
   void mps_refuses(const std::string& why) { folder_.write("refuse", why); }
   void mps_is_slow();
   void mps_comes();
   void mps_dies();
 
-  /// Until something has happened, with what the host hears of that descriptor.
+  /// Lets the host read the descriptor that is watched as `what` until something has happened.
   void hear(const std::string& what);
 
   const std::vector<Told>& journal() const { return journal_; }
-  /// Holds the journal against its replay.
+  /// Compares the journal with its replay.
   void check_replay() const;
 
  private:
   void open();
   DeviceLocks& other();
   std::vector<Restore> live_jobs() const;
-  /// Of the stand-ins, those that have written down this word.
+  /// The stand-ins that have written this verb into their journal.
   std::vector<pid_t> mps_processes(const std::string& verb) const;
   void end_mps();
 
@@ -99,7 +99,7 @@ class World {
   std::unique_ptr<Driver> driver_;
   std::uint64_t next_id_ = 1;
   std::vector<Told> journal_;
-  std::map<JobId, JobSpec> specs_;  // with what was edited since
+  std::map<JobId, JobSpec> specs_;  // with later edits
   bool uses_mps_ = false;
   std::size_t slow_started_ = 0;
 };

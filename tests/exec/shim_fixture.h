@@ -1,5 +1,5 @@
-// A folder of attempts, a runner on it, and ways to wait for what must happen. Nothing may be left
-// running: the end of each test checks that nobody holds the folder any more.
+// A folder of attempts, a runner on it, and ways to wait for events. No process may be left
+// running: the end of each test checks that no process holds the folder any more.
 #pragma once
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ class ShimFixture {
     std::filesystem::remove_all(base_, ignored);
   }
 
-  /// Whether all shims and launchers of the folder go away in time.
+  /// Whether all shims and launchers of the folder exit in time.
   bool deserted() const {
     const auto deadline = Clock::now() + kDeadline;
     for (;;) {
@@ -87,7 +87,7 @@ class ShimFixture {
     EXPECT_TRUE(started.has_value()) << (started ? "" : started.error().message);
   }
 
-  /// Takes what there is, and waits at most once for more.
+  /// Waits at most once for events, then takes all of them.
   void pump(int timeout = 1000) {
     pollfd poll{runner_->event_fd(), POLLIN, 0};
     (void)::poll(&poll, 1, timeout);
@@ -102,7 +102,7 @@ class ShimFixture {
     return std::any_of(ends_.begin(), ends_.end(),
                        [&](const AttemptEnd& end) { return end.job.value == job; });
   }
-  /// The one end of a job.
+  /// Waits for the one end of a job.
   AttemptEnd end_of(std::uint64_t job) {
     const auto deadline = Clock::now() + kDeadline;
     while (!has_ended(job) && before(deadline)) {
@@ -144,7 +144,7 @@ class ShimFixture {
   }
   bool exists(const std::string& name) const { return ::access(path(name).c_str(), F_OK) == 0; }
 
-  /// A pipe with a name. A job blocks in `read line < NAME` until release().
+  /// A named pipe. A job blocks in `read line < NAME` until release().
   void make_gate(const std::string& name = "gate") const {
     EXPECT_EQ(::mkfifo(path(name).c_str(), 0666), 0);
   }
@@ -188,7 +188,7 @@ class ShimFixture {
     const std::optional<ProcStat> stat = read_proc_stat(pid);
     return stat ? stat->state : '-';
   }
-  /// The process of this name among those that have the folder open.
+  /// The process with this name that has the folder open.
   pid_t find(const std::string& name) const {
     for (const pid_t pid : holders(folder_)) {
       if (read_small_file("/proc/" + std::to_string(pid) + "/comm").value_or("") == name + "\n") {
@@ -197,7 +197,7 @@ class ShimFixture {
     }
     return 0;
   }
-  /// Kills it and waits until it is gone.
+  /// Kills the process and waits until it is gone.
   static void kill_now(pid_t pid) {
     ASSERT_GT(pid, 0);
     const Fd process = open_pid(pid);

@@ -1,4 +1,4 @@
-// The fake driver's inside: handles, and how a call reaches the record of its device.
+// The internals of the fake driver: handles, and how a call reaches its device's record.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ struct OpaqueDevice {
 struct OpaqueEventSet {
   struct Watch {
     Device device;
-    std::uint32_t seen;  // the record's xid_count that was told already
+    std::uint32_t seen;  // the record's xid_count that was already reported
   };
   std::vector<Watch> watches;
 };
 
-/// What nvmlInit_v2 opens and nvmlShutdown closes.
+/// The state that nvmlInit_v2 opens and nvmlShutdown closes.
 struct Driver {
   std::unique_ptr<SimState> state;
   std::deque<OpaqueDevice> devices;  // handles, which must not move
@@ -47,14 +47,15 @@ inline Device handle_of(std::size_t record, int slice) {
   return &driver->devices.emplace_back(OpaqueDevice{record, slice});
 }
 
-/// body(SimHeader&, std::span<SimRecord>) → code, with what must be right checked before.
+/// body(SimHeader&, std::span<SimRecord>) → code, called only if the driver is initialized.
 template <class Body>
 int with_driver(Body body) {
   const std::lock_guard guard(driver_mutex);
   return driver == nullptr ? kUninitialized : driver->state->locked(body);
 }
 
-/// body(SimRecord&) → code for one device that is there and supports `field` (0: always does).
+/// body(SimRecord&) → code, called only if the device is present and supports `field` (0: no
+/// check).
 template <class Body>
 int with_device(Device device, std::uint32_t field, Body body) {
   return with_driver([&](SimHeader&, std::span<SimRecord> records) -> int {
@@ -77,7 +78,7 @@ inline int put_text(std::string_view text, char* out, unsigned room) {
   return kSuccess;
 }
 
-/// As NVML writes it: eight digits of domain, capitals.
+/// The format of NVML: eight digits of domain, capitals.
 inline void put_pci(const SimRecord& record, PciInfo& out) {
   out = {};
   std::string text = "0000" + std::string(sim_text(record.pci_bus));

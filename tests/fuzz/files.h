@@ -1,5 +1,5 @@
-// The files that berth reads back, as files_fuzz knows them: the first byte of an input says which
-// it is.
+// The kinds of files that berth reads back, for files_fuzz. The first byte of an input tells its
+// kind.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace berth {
 enum class FileKind : std::uint8_t {
   StoreJournal,  // an entry
   Changes,       // an entry of the redo log
-  RedoLog,       // the whole of it
-  Fields,        // of rows of the database
-  Attempt,       // what a shim has written
+  RedoLog,       // the whole log
+  Fields,        // of database rows
+  Attempt,       // written by a shim
   Peaks,
   Sessions,
   Usage,
@@ -21,7 +21,7 @@ enum class FileKind : std::uint8_t {
   MpsAnswer,
   BatchJournal,
   Tasks,    // CSV
-  Peasy,    // job lines are those of job_line_fuzz
+  Peasy,    // job_line_fuzz covers job lines
   Sweep,    // TOML
   Machine,  // CSV
   PackedTrace,
@@ -30,8 +30,8 @@ enum class FileKind : std::uint8_t {
   Count,
 };
 
-/// One input for each kind, or several, made by what writes such files; for libFuzzer to begin
-/// with.
+/// Writes one or more inputs of each kind, made by the code that writes such files. libFuzzer
+/// begins with them.
 void write_seeds(const std::string& folder);
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// What the tests of devices share: a folder and variables that go away, and jobs in processes.
+// Shared by the tests of devices: a temporary folder, temporary variables, and jobs in processes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class TempFolder {
   std::string path_;
 };
 
-/// Sets or, without a value, unsets a variable while it lives.
+/// Sets a variable, or unsets it if there is no value, for the lifetime of this object.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const char* value) : name_(name) {
@@ -90,7 +90,7 @@ class Child {
   pid_t pid() const { return pid_; }
   void signal(int number) const { ::kill(pid_, number); }
 
-  /// A line of its output; empty when it has ended or after ten seconds.
+  /// A line of the child's output; empty when the child has ended or after ten seconds.
   std::string read_line() const {
     std::string line;
     char c = 0;
@@ -101,7 +101,7 @@ class Child {
     return line;
   }
 
-  /// Its wait status.
+  /// The child's wait status.
   int wait() {
     int status = 0;
     EXPECT_EQ(::waitpid(pid_, &status, 0), pid_);
@@ -114,7 +114,8 @@ class Child {
   Fd output_;
 };
 
-/// A simulated job on the parts at these places of the list; its first line says that it holds all.
+/// Runs a simulated job on the parts at these places of the list. The first line of its output says
+/// that it holds all its memory.
 inline int simulate(const std::string& path, const std::vector<std::size_t>& places,
                     const SimJobPlan& plan) {
   auto state = SimState::open(path);

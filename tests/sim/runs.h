@@ -1,4 +1,4 @@
-// Short ways to a simulated run, and to the public traces, which are not part of the repository.
+// Helpers for simulated runs, and for the public traces, which are not part of the repository.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline Ran run(const Workload& workload, const std::string& gpus, std::string_vi
   return {std::move(*ran), summary};
 }
 
-/// One-GPU jobs, told as (submit, duration) in seconds.
+/// One-GPU jobs, given as (submit, duration) in seconds.
 inline Workload jobs(const std::vector<std::pair<int, int>>& times) {
   Workload workload;
   for (const auto& [submit, length] : times) {
@@ -46,7 +46,7 @@ inline Workload jobs(const std::vector<std::pair<int, int>>& times) {
   return workload;
 }
 
-/// Where BERTH_TRACES, or failing that a folder beside the repository, has it.
+/// The path of a trace in $BERTH_TRACES, or if that is not set, in a folder beside the repository.
 inline std::optional<std::string> find_trace(const std::string& name) {
   const char* stated = std::getenv("BERTH_TRACES");
   const std::filesystem::path folder =

@@ -1,4 +1,4 @@
-// Short ways to write a sweep and to see all of it.
+// Helpers to write a sweep and to list all of it.
 #pragma once
 
 #include <gtest/gtest.h>

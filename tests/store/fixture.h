@@ -1,4 +1,4 @@
-// What the tests of the store share: a folder that goes away, jobs, and comparing records.
+// Shared by the tests of the store: a temporary folder, jobs, and the comparison of records.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ class StoreTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  /// Opens, or closes and opens again.
+  /// Opens the store, or closes and reopens it.
   Store& open() {
     store_.reset();
     Result<std::unique_ptr<Store>> opened = Store::open(path_);
@@ -73,7 +73,7 @@ inline Ending ending(Outcome outcome, Time when) {
   return result;
 }
 
-/// Every field, in words: equal records have equal texts.
+/// Every field in words: equal records have equal texts.
 inline std::string text(const JobSpec& spec) {
   std::string after;
   for (const Dependency& each : spec.after) {

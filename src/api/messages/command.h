@@ -1,4 +1,4 @@
-// What became of commands on jobs: kill, hold, release, pause, resume, rerun, edit, signal; forget;
+// The results of commands on jobs (kill, hold, release, pause, resume, rerun, edit, signal, forget)
 // and of waiting for jobs.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace berth {
 
 /// POST /v1/jobs/kill and the like.
 struct CommandReply {
-  std::uint64_t done = 0;  // for so many jobs
+  std::uint64_t done = 0;  // number of jobs
   std::uint64_t refused = 0;
-  std::vector<std::string> reasons;  // of the first that were refused
+  std::vector<std::string> reasons;  // for the first refused jobs
 };
 std::string to_json(const CommandReply& reply);
 Result<CommandReply> parse_command_reply(std::string_view json);
@@ -23,7 +23,7 @@ Result<CommandReply> parse_command_reply(std::string_view json);
 /// POST /v1/jobs/forget.
 struct ForgetReply {
   std::uint64_t forgotten = 0;
-  bool more = false;  // ask again
+  bool more = false;  // there are more jobs: ask again
 };
 std::string to_json(const ForgetReply& reply);
 Result<ForgetReply> parse_forget_reply(std::string_view json);

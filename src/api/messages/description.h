@@ -1,5 +1,5 @@
-// Jobs in JSON: the fields that submissions, edits and reports have in common. Heavy: for the files
-// that define messages alone.
+// Jobs in JSON: the fields that submissions, edits and reports have in common. Heavy: only for the
+// files that define messages.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@
 
 namespace berth {
 
-/// Of the last job of an array, too.
+/// Also the limit for the last job of an array.
 inline constexpr std::int64_t kMostArrayIndex = 1'000'000'000;
 
-/// What a job asks for, but for its name, project and environment; only what differs from a job
-/// about which nothing was said. Fields of the object that is open.
+/// Writes what a job asks for, except its name, project and environment, as far as it differs from
+/// a job without any settings. The fields go into the open object.
 void write_wish(JsonWriter& out, const JobDescription& job);
-/// The whole of it, likewise.
+/// Writes the whole description, likewise.
 void write_description(JsonWriter& out, const JobDescription& job);
 
-/// Over what `job` says already.
+/// Reads the fields over what `job` says already.
 void read_wish(FieldReader& reader, JobDescription& job);
-/// The whole, within the bounds of a job; an error names the field. `elsewhere`: how many of the
-/// fields are not part of a description and read by somebody else.
+/// Reads the whole description, within the bounds of a job. An error names the field. `elsewhere`
+/// is the number of fields that are not part of a description and that other code reads.
 Result<void> read_description(const Json& json, JobDescription& job, std::size_t elsewhere = 0);
 
 /// "ok:12", "any:13", "notok:14", or just "12".

@@ -1,4 +1,5 @@
-// The devices: GET /v1/devices, which changes of them answer with, too, and what they did lately.
+// The devices: GET /v1/devices, which is also the answer to changes of devices, and their recent
+// history.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 namespace berth {
 
 struct DeviceReport {
-  /// A job that holds it.
+  /// A job that holds the device.
   struct Holder {
     JobId id;
     Bytes claim;
@@ -26,32 +27,32 @@ struct DeviceReport {
   std::string uuid;
   std::string model;
   std::string health;  // ok, drained, lost or removed
-  Bytes memory;        // 0: not known
+  Bytes memory;        // 0: unknown
   Bytes foreign;       // held by processes that berth did not start
-  // What it is taken to draw without a job, and with one, in watts. None: an older daemon.
+  // The expected power without a job, and with one, in watts. Absent from an older daemon.
   std::optional<double> expected_idle;
   std::optional<double> expected_busy;
-  // As far as it tells.
-  std::optional<Bytes> used;  // by anyone
+  // As far as the device reports them.
+  std::optional<Bytes> used;  // by all processes
   std::optional<double> utilization;
   std::optional<double> power;  // watts
   std::optional<double> power_limit;
   std::optional<double> energy;  // joules
   std::optional<double> temperature;
   Bytes claimed;         // by the jobs that hold it
-  std::string obstacle;  // why the daemon could not lease it when it last tried; empty: nothing
+  std::string obstacle;  // why the daemon could not lease it when it last tried; empty: none
   std::vector<Holder> jobs;
 };
 
 /// Also the event `devices`.
 struct DevicesReply {
   std::vector<DeviceReport> devices;
-  std::vector<std::string> sources;  // `--gpus` texts that together name them, the daemon's first
+  std::vector<std::string> sources;  // `--gpus` texts that name all devices, the daemon's first
 };
 std::string to_json(const DevicesReply& reply);
 Result<DevicesReply> parse_devices_reply(std::string_view json);
 
-/// GET /v1/devices/history. Values are means over `interval` seconds; none where none is known.
+/// GET /v1/devices/history. Values are means over `interval` seconds; none where unknown.
 struct DeviceHistoryReply {
   using Values = std::vector<std::optional<double>>;
   struct Device {
@@ -61,7 +62,7 @@ struct DeviceHistoryReply {
     Values power;
     Values temperature;
   };
-  double from = 0;  // when the first value was
+  double from = 0;  // time of the first value
   double interval = 0;
   std::vector<Device> devices;
 };

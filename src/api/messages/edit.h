@@ -1,4 +1,4 @@
-// POST /v1/jobs/edit: what is to change of jobs that wait. The answer is a CommandReply.
+// POST /v1/jobs/edit: changes to waiting jobs. The answer is a CommandReply.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace berth {
 
-/// What is not said stays as it is. The daemon checks the values.
+/// Absent fields stay as they are. The daemon checks the values.
 struct EditRequest {
   std::optional<std::string> name;
   std::optional<std::string> command;

@@ -1,4 +1,4 @@
-// What every answer with a status of 400 and above says:
+// The body of every answer with a status of 400 or above:
 // {"version":1,"error":{"code":…,"message":…}}
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace berth {
 
 std::string error_json(const Error& error);
-/// The error in a reply that is one.
+/// The error that a reply reports.
 Error parse_error(std::string_view json, int status);
 int http_status(ErrorCode code);
 

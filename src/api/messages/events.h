@@ -1,5 +1,5 @@
-// The data of what GET /v1/events tells. `job` is a JobReport, `devices` a DevicesReply; `hello`
-// and `reset` say nothing more.
+// The data of the events of GET /v1/events. `job` is a JobReport, `devices` a DevicesReply; `hello`
+// and `reset` carry nothing more.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// `submitted`: jobs with numbers in a row.
+/// `submitted`: jobs with consecutive numbers.
 struct SubmittedEvent {
   JobId first;
   std::uint64_t count = 0;
@@ -26,7 +26,7 @@ struct ForgottenEvent {
 std::string to_json(const ForgottenEvent& event);
 Result<ForgottenEvent> parse_forgotten_event(std::string_view json);
 
-/// `daemon`: how it decides.
+/// `daemon`: how the daemon decides.
 struct DaemonEvent {
   bool paused = false;
   std::string policy;

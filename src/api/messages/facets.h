@@ -1,4 +1,4 @@
-// GET /v1/facets: by what jobs can be chosen.
+// GET /v1/facets: the properties by which jobs can be chosen.
 #pragma once
 
 #include <sys/types.h>
@@ -35,7 +35,7 @@ struct FacetsReply {
     std::uint64_t jobs = 0;
     JobId first;
     JobId last;
-    std::map<std::string, std::uint64_t> states;  // how many are in which; those without left out
+    std::map<std::string, std::uint64_t> states;  // jobs in each; states without jobs omitted
   };
   std::vector<Project> projects;
   std::vector<User> users;

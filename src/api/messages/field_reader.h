@@ -1,6 +1,6 @@
-// FieldReader: the fields of a request, each within its bounds. Requests come from anybody: a field
-// that is not known, or of another kind than it should be, is an error that names it. Heavy: for
-// the files that read messages alone.
+// FieldReader: reads the fields of a request, each within its bounds. Requests come from any
+// client, so an unknown field, or one of the wrong kind, is an error that names it. Heavy: only for
+// the files that read messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace berth {
 /// Fields of a submitted job that are not part of its description.
 inline constexpr std::array<std::string_view, 2> kOnlySubmitted = {"array", "follows"};
 
-/// Collects the first thing that is wrong, so that reading a field stays one line.
+/// Keeps the first error, so that reading a field stays one line.
 class FieldReader {
  public:
   explicit FieldReader(const Json& json) : json_(json) {}
@@ -45,7 +45,7 @@ class FieldReader {
   template <class T>
   void number(const char* key, T& out, std::int64_t least, std::int64_t most) {
     if (const Json* field = find(key)) {
-      // One above the range of int64 would turn up below 0.
+      // A number above the range of int64 would come out below 0.
       const bool fits = field->is_number_integer() &&
                         !(field->is_number_unsigned() && field->get<std::uint64_t>() > kMostSigned);
       if (!fits || field->get<std::int64_t>() < least || field->get<std::int64_t>() > most) {
@@ -115,8 +115,9 @@ class FieldReader {
     }
   }
 
-  /// After everything was read: a field that nobody asked for is a mistake, and nothing that was
-  /// meant to count is passed over. `elsewhere`: how many fields somebody else reads.
+  /// Call it after all fields were read. A field that was not asked for is an error, so that
+  /// nothing the client meant is ignored. `elsewhere` is the number of fields that other code
+  /// reads.
   void check_no_others(std::size_t elsewhere) {
     if (error_ || found_ + elsewhere == json_.size()) {
       return;
@@ -143,7 +144,7 @@ class FieldReader {
  private:
   static constexpr std::uint64_t kMostSigned = std::numeric_limits<std::int64_t>::max();
 
-  /// A NUL would end it early wherever it goes: in paths, commands and the environment.
+  /// A NUL would end the text early in paths, commands and the environment.
   static bool is_text(const Json& field) {
     return field.is_string() && field.get_ref<const std::string&>().find('\0') == std::string::npos;
   }
@@ -156,7 +157,7 @@ class FieldReader {
   }
 
   const Json& json_;
-  std::array<std::string_view, 40> asked_;  // of the fields a job has, so far
+  std::array<std::string_view, 40> asked_;  // so far; room for all fields of a job
   std::size_t count_ = 0;
   std::size_t found_ = 0;
   std::optional<Error> error_;

@@ -1,4 +1,4 @@
-// Fields: a message that is only told, never asked for, says once which fields it has, in a
+// Fields: a message that is an answer or an event, never a request, names its fields once, in a
 // function that both writes and reads it:
 //
 //   template <class Io>
@@ -8,9 +8,9 @@
 //   }
 //
 // Reading is for answers and events of berth's own daemon, which may be older or newer than this
-// program: a field that is not known is passed over, one that is not there keeps its usual value,
-// one of another kind is an error. (Requests come from anybody and are read with more suspicion: by
-// FieldReader.) Heavy: for the files that define messages alone.
+// program. An unknown field is ignored, a missing one keeps its usual value unless it is required,
+// and one of the wrong kind is an error. (Requests come from any client and are read more strictly,
+// by FieldReader.) Heavy: only for the files that define messages.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@
 
 namespace berth {
 
-/// A message as it is written (and then stays as it is) or read.
+/// A message that is written (and then const) or read.
 template <class Io, class T>
 using In = std::conditional_t<Io::kReads, T, const T>;
 
@@ -45,9 +45,9 @@ class FieldsOut {
   void field(const char* key, const T& value) {
     out_.field(key, value);
   }
-  /// With so many digits behind the point.
+  /// With `decimals` digits after the point.
   void field(const char* key, double value, int decimals) { out_.field(key, value, decimals); }
-  /// null where it says nothing: an empty text, or no value.
+  /// null if the value says nothing: an empty text, or no value.
   template <class T>
   void or_null(const char* key, const T& value) {
     says_something(value) ? out_.field(key, value) : out_.field(key, nullptr);
@@ -55,14 +55,14 @@ class FieldsOut {
   void or_null(const char* key, const std::optional<double>& value, int decimals) {
     value ? out_.field(key, *value, decimals) : out_.field(key, nullptr);
   }
-  /// Left out where it says nothing: an empty text, 0, false, or no value.
+  /// Omitted if the value says nothing: an empty text, 0, false, or no value.
   template <class T>
   void or_nothing(const char* key, const T& value) {
     if (says_something(value)) {
       out_.field(key, value);
     }
   }
-  /// A list of numbers, or null for those that nobody knows.
+  /// A list of numbers, with null for unknown ones.
   void numbers(const char* key, const std::vector<std::optional<double>>& values, int decimals) {
     out_.array(key, [&] {
       for (const std::optional<double>& value : values) {
@@ -77,7 +77,7 @@ class FieldsOut {
       }
     });
   }
-  /// The fields of `part` stand among those of the whole.
+  /// Puts the fields of `part` among those of the whole message.
   template <class T>
   void among(const T& part) {
     fields(*this, part);
@@ -101,7 +101,7 @@ class FieldsOut {
   JsonWriter& out_;
 };
 
-/// Collects the first thing that is wrong.
+/// Keeps the first error.
 class FieldsIn {
  public:
   static constexpr bool kReads = true;
@@ -152,7 +152,7 @@ class FieldsIn {
     }
   }
 
-  /// Empty, or what is wrong with it.
+  /// Returns an empty text, or what is wrong with the value.
   static std::string read(const Json& json, bool& out) {
     return set(json.is_boolean(), "true or false", [&] { out = json.get<bool>(); });
   }
@@ -164,7 +164,7 @@ class FieldsIn {
   }
   template <std::integral T>
   static std::string read(const Json& json, T& out) {
-    // Unsigned is what is not below 0; whoever has more than an int64 has it so.
+    // A number that is not below 0 is unsigned, also one above the range of int64.
     const bool fits =
         json.is_number_unsigned()
             ? json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())
@@ -176,7 +176,7 @@ class FieldsIn {
   }
   static std::string read(const Json& json, Bytes& out) { return read(json, out.count); }
   static std::string read(const Json& json, JobId& out) { return read(json, out.value); }
-  /// null is none.
+  /// null means no value.
   template <class T>
   static std::string read(const Json& json, std::optional<T>& out) {
     out.reset();

@@ -1,6 +1,6 @@
 // GET /v1/jobs/ids: the numbers of very many jobs, in any order. Numbers that count up or down by
-// one are a run: [first, count, step]. The answer is written number by number, since a million at
-// once would hold everybody else up.
+// one form a run: [first, count, step]. The answer is written number by number, because a million
+// at once would hold up all other clients.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Jobs as lists, `berth show` and the event `job` tell of them.
+// Jobs as lists, `berth show` and the event `job` report them.
 #pragma once
 
 #include <sys/types.h>
@@ -28,19 +28,18 @@ struct AttemptReport {
   std::optional<int> signal;
   std::string reason;
   Bytes peak;
-  std::vector<Bytes> peaks;  // on each of its devices; none: not seen
+  std::vector<Bytes> peaks;  // on each of its devices; empty: not seen
   std::string log;
   std::string error_log;  // empty: with the output
 };
 
-/// A job as lists and `berth show` give it. Times are seconds since 1970, 0 where there is none
-/// yet.
+/// A job as lists and `berth show` report it. Times are seconds since 1970; 0 means not yet.
 struct JobReport {
   JobId id;
   JobDescription description;
   std::string state;
   std::uint16_t attempt = 0;
-  std::vector<std::string> gpus;  // that the newest attempt has or had, by name
+  std::vector<std::string> gpus;  // names of those that the newest attempt has or had
   pid_t pid = 0;
   std::optional<int> exit_code;
   std::optional<int> signal;
@@ -50,21 +49,21 @@ struct JobReport {
   double ended = 0;
   std::string log;  // of the newest attempt
   bool paused = false;
-  double expected_start = 0;  // of a job that waits, as far as that can be told
-  double expected_end = 0;    // of one that runs, likewise
+  double expected_start = 0;  // of a waiting job, as far as it is known
+  double expected_end = 0;    // of a running job, likewise
   Bytes peak;                 // GPU memory at its highest, on the device where it was highest
   double gpu_seconds = 0;
   std::optional<double> energy;                         // joules
   std::string why;                                      // why it waits; only when asked for
   std::vector<AttemptReport> attempts;                  // only when asked for
-  std::optional<std::vector<std::string>> environment;  // likewise, and by whose job it is
+  std::optional<std::vector<std::string>> environment;  // likewise, if the client may edit the job
 };
 
 /// GET /v1/jobs/{id}, and the event `job`.
 std::string to_json(const JobReport& report);
 Result<JobReport> parse_job_report(std::string_view json);
 
-/// GET /v1/jobs: a page of them.
+/// GET /v1/jobs: a page of jobs.
 struct JobsReply {
   std::vector<JobReport> jobs;
   std::optional<JobId> next;  // where to go on; none at the end

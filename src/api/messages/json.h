@@ -1,4 +1,4 @@
-// Reading JSON within bounds, for the files that read messages. Heavy: for those alone.
+// Reads JSON within bounds. Heavy: only for the files that read messages.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,17 +13,17 @@ namespace berth {
 
 using Json = nlohmann::ordered_json;
 
-/// A value that is at most so long as JSON, and within the bounds of what one message may hold.
+/// Parses a value of at most `longest` bytes of JSON, within the bounds of one message.
 Result<Json> parse_part(std::string_view text, std::size_t longest);
-/// The same for one whose extent is known.
+/// The same for a value whose extent is known.
 Result<Json> parse_part(std::string_view text, const JsonExtent& extent, std::size_t longest);
 /// An object, or an error.
 Result<Json> parse_object(std::string_view text);
-/// What a JSON string says.
+/// The text of a JSON string.
 std::string key_of(std::string_view text);
-/// A field whose value is not what the message wants: "mem must be a text".
+/// The error for a field with a wrong value: "mem must be a text".
 Failure wrong_field(std::string_view field, std::string_view wanted);
-/// Any text in quotes, for an error: cut short where it is long.
+/// Any text in quotes, for an error. A long text is cut short.
 std::string shown(std::string_view text);
 
 Result<std::string> read_token(std::string_view text);

@@ -1,5 +1,4 @@
-// GET /v1/jobs/{id}/log: what a job has written is the body, as bytes; where it stands is in
-// headers.
+// GET /v1/jobs/{id}/log: the body is the output of a job, as bytes; its position is in headers.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +14,9 @@ namespace berth {
 struct LogReply {
   enum class More : std::uint8_t { Now, Later, No };
 
-  std::uint16_t attempt = 0;  // whose output it is; 0: none has begun
-  std::int64_t offset = 0;    // where to go on
-  More more = More::No;       // whether there is more at once, will be, or will not
+  std::uint16_t attempt = 0;  // attempt of the output; 0: none has begun
+  std::int64_t offset = 0;    // where to continue
+  More more = More::No;       // whether there is more now, there will be, or there will not
 };
 std::vector<std::pair<std::string, std::string>> to_headers(const LogReply& reply);
 Result<LogReply> parse_log_reply(const HttpReply& reply);

@@ -1,4 +1,4 @@
-// Signing in to the web page: a link with a code in it, a token for the code, and the end of that.
+// Signing in to the web page: a link with a code in it, a token for the code, and signing out.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@ namespace berth {
 struct LoginReply {
   std::string url;
   std::uint32_t expires = 0;  // seconds
-  std::string note;           // what its user should know; empty: nothing
+  std::string note;           // for the user; empty: none
 };
 std::string to_json(const LoginReply& reply);
 Result<LoginReply> parse_login_reply(std::string_view json);
@@ -26,7 +26,7 @@ Result<std::string> parse_login_code(std::string_view json);
 
 struct SessionReply {
   std::string token;
-  uid_t uid = 0;  // whom it stands for
+  uid_t uid = 0;  // the user of the token
   std::string user;
 };
 std::string to_json(const SessionReply& reply);

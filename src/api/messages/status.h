@@ -1,5 +1,5 @@
-// GET /v1/status, which pause, resume, stop and a change of the policy answer with, too; the
-// policies there are; and the routes.
+// GET /v1/status, which is also the answer to pause, resume, stop and a change of the policy; the
+// available policies; and the routes.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 
 namespace berth {
 
-/// What somebody has of the daemon, and the most that may be had.
+/// What a user has of the daemon, and the most that the user may have.
 struct GoodsReport {
   std::uint64_t connections = 0;
   std::uint64_t most_connections = 0;
@@ -31,40 +31,40 @@ struct UserLoad {
   uid_t uid = 0;
   std::string user;
   GoodsReport goods;
-  // Of users that have a limit: what of theirs has not ended.
+  // For users that have a limit: their jobs that have not ended.
   std::optional<std::uint64_t> jobs;
   std::optional<std::uint64_t> most_jobs;
   std::optional<std::uint64_t> job_bytes;
   std::optional<std::uint64_t> most_job_bytes;
 };
 
-/// How the daemon itself does. While one of its turns lasts, nobody else is served.
+/// How the daemon itself is doing. While one of its turns lasts, no other client is served.
 struct LoadReport {
   double longest_turn = 0;  // seconds, since the daemon started
   std::string longest_turn_did;
   double longest_turn_ended = 0;
   double longest_turn_lately = 0;  // of the last minute
-  std::uint64_t slow_turns = 0;    // those of a second or more
+  std::uint64_t slow_turns = 0;    // turns of a second or more
   std::uint64_t memory_bytes = 0;
-  std::vector<UserLoad> users;           // only who asks, unless that is the daemon's user or root
-  std::optional<GoodsReport> strangers;  // who has shown no token; for the same two
+  std::vector<UserLoad> users;           // only the client's, except for the daemon's user and root
+  std::optional<GoodsReport> strangers;  // clients without a token; for the same two
 };
 
 struct StatusReply {
   pid_t pid = 0;
   std::string policy;
   std::string placement;
-  std::string owners;  // between whom policies are fair: "project" or "user"
+  std::string owners;  // what policies are fair between: "project" or "user"
   bool paused = false;
   std::uint64_t gpus = 0;  // how many
   std::string listen;      // HOST:PORT; empty: not over TCP
   std::string home;
-  uid_t uid = 0;  // who asks
+  uid_t uid = 0;  // the client's
   std::string user;
   std::string version_text;
   double started = 0;
   std::string hostname;
-  std::map<std::string, std::uint64_t> jobs;  // how many are in which state
+  std::map<std::string, std::uint64_t> jobs;  // number of jobs in each state
   LoadReport load;
 };
 std::string to_json(const StatusReply& reply);
@@ -75,7 +75,7 @@ struct PoliciesReply {
   struct Entry {
     std::string name;
     std::string about;
-    bool live = false;  // the daemon can have it; the others preempt
+    bool live = false;  // the daemon can use it; the others preempt
   };
   std::vector<Entry> policies;
   std::vector<std::string> placements;
@@ -83,7 +83,7 @@ struct PoliciesReply {
 std::string to_json(const PoliciesReply& reply);
 Result<PoliciesReply> parse_policies_reply(std::string_view json);
 
-/// GET /v1: what can be asked.
+/// GET /v1: the available requests.
 struct IndexReply {
   struct Entry {
     std::string method;

@@ -14,21 +14,21 @@
 
 namespace berth {
 
-/// POST /v1/jobs. What the jobs have in common stands once.
+/// POST /v1/jobs. What the jobs have in common is given once.
 struct SubmitRequest {
-  std::string token;  // empty: none. The same token again gives the same jobs again
+  std::string token;  // empty: none. The same token again returns the same jobs
   JobDescription defaults;
   std::vector<SubmittedJob> jobs;
-  /// Their environment is that of this job, or (0) the daemon's own, with that of the defaults over
-  /// it; their directory, where none is given, the user's home.
+  /// The jobs get the environment of this job, or (0) the daemon's own, with that of the defaults
+  /// over it. Jobs without a directory get the user's home.
   std::optional<JobId> environment_from = {};
-  /// Room for its jobs, which others get when they are queued. May be left out.
+  /// Memory for its jobs, which other requests get once the jobs are queued. May be omitted.
   std::shared_ptr<void> room = {};
 };
 
-/// The jobs are written as they are: of the defaults the environment alone counts.
+/// Writes the jobs as they are. Of the defaults, only the environment counts.
 std::string to_json(const SubmitRequest& submission);
-/// An error names the job and the field that is wrong.
+/// An error names the job and the wrong field.
 Result<SubmitRequest> parse_submit_request(std::string_view json, const Patience& patience = {});
 
 struct SubmitReply {

@@ -14,31 +14,31 @@ struct TextRequest {
   enum class Format { Lines, Peasy, Sweep, Csv };
 
   Format format = Format::Lines;
-  std::string text;  // of a sweep: a sweep file, or nothing
+  std::string text;  // of a sweep: a sweep file, or empty
   std::string token;
   JobDescription defaults;
-  std::optional<JobId> environment_from;  // as SubmitRequest has it
+  std::optional<JobId> environment_from;  // as in SubmitRequest
 
-  // Of a sweep, over what its file says.
+  // Of a sweep; these override its file.
   std::optional<std::string> command;                // the template
   std::vector<std::vector<std::string>> parameters;  // the words of each
   std::vector<std::vector<std::string>> zips;
   std::vector<std::string> where;
-  std::string mode;  // empty: not said
+  std::string mode;  // empty: not given
   std::optional<std::uint64_t> n_samples;
   std::optional<std::uint64_t> seed;
   bool allow_unused = false;
 
-  std::optional<std::size_t> header = 0;  // of a CSV file: which row, from 0; none: there is none
+  std::optional<std::size_t> header = 0;  // of a CSV file: its row, from 0; none: no header
 };
 
-/// An error names the field that is wrong.
+/// An error names the wrong field.
 Result<TextRequest> parse_text_request(std::string_view json);
 
-/// What a text would queue.
+/// The jobs that a text would queue.
 struct TextReply {
   struct Problem {
-    std::size_t line = 0;  // 0: there is no place to name
+    std::size_t line = 0;  // 0: no place to name
     std::size_t column = 0;
     std::string message;
   };
@@ -46,7 +46,7 @@ struct TextReply {
   std::uint64_t count = 0;
   std::vector<const JobDescription*> jobs;  // the first of them
   std::vector<Problem> problems;
-  std::optional<std::uint64_t> seed;  // with which a random sweep was made
+  std::optional<std::uint64_t> seed;  // the seed of a random sweep
 };
 std::string to_json(const TextReply& reply);
 

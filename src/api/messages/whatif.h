@@ -13,14 +13,15 @@
 namespace berth {
 
 struct WhatifRequest {
-  std::vector<std::string> policies;  // none: the usual ones
-  bool queue = true;                  // the present queue, or the past
+  std::vector<std::string> policies;  // empty: the usual ones
+  bool queue = true;                  // the current queue, or past jobs
   std::string gpus;                   // empty: the daemon's own
 };
-/// Names are checked to be words that can name no file: whoever asks need not be the daemon's user.
+/// Checks that names are words that can name no file, because the client need not be the daemon's
+/// user.
 Result<WhatifRequest> parse_whatif_request(std::string_view json);
 
-/// What came of it, by name: `mean_wait_s` and so on.
+/// The results, by name: `mean_wait_s` and so on.
 struct WhatifFigures {
   std::vector<std::pair<std::string, double>> values;
 };

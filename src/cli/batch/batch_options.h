@@ -1,4 +1,4 @@
-// What `berth batch` was told, for its parts: running, queueing and showing.
+// The options of `berth batch`, for its parts: running, queueing and showing.
 #pragma once
 
 #include <string>
@@ -31,17 +31,17 @@ struct BatchCommand {
   bool json = false;
 
   void declare(Args& args);
-  /// What can only be checked when all options are known.
+  /// Checks and completes the options. Call it when all options are known.
   Result<void> settle();
-  /// Where the progress is kept: beside the file itself, whatever links lead to it.
+  /// The path of the progress file: beside the batch file itself, with links resolved.
   std::string journal() const;
 };
 
-/// Queues the rows that are to be run, and prints their numbers.
+/// Queues the pending rows and prints their job numbers.
 Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& tasks,
                          BatchJournal& journal);
 
-/// Prints how far the file has come.
+/// Prints the progress of the file.
 Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tasks);
 
 }  // namespace berth

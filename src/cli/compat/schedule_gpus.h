@@ -1,4 +1,4 @@
-// The GPUs of `schedule`: which there are, who has them, and how to get one back.
+// The GPUs of `schedule`: which GPUs there are, who holds them, and how to release one.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace berth {
 
-/// What $BERTH_GPUS names; else as many as `schedule -i` has set; else what the drivers show; else
-/// four, on trust.
+/// The GPUs that $BERTH_GPUS names; else as many as `schedule -i` has set; else those that the
+/// drivers show; else four, on trust.
 Result<std::unique_ptr<Devices>> open_schedule_gpus();
 
-/// `-s`: everybody who has a GPU, as a table on standard output.
+/// `-s`: prints a table of all holders of GPUs on standard output.
 void print_schedule_status();
 
-/// `-rg`: opens what `-i` has closed, and ends the `schedule` call that has one of them, if it is
-/// this user's.
+/// `-rg`: opens GPUs that `-i` has closed. Ends the `schedule` call that holds one of `names`, if
+/// the call is this user's.
 Result<void> release_schedule_gpus(const std::vector<std::string>& names);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// ScheduleState: what `schedule -i` has set for all users of a machine: how many GPUs there are and
-// which of them are closed. Kept in a file beside the device locks.
+// ScheduleState: the settings of `schedule -i` for all users of a machine. They say how many GPUs
+// there are and which of them are closed, and are kept in a file beside the device locks.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct ScheduleState {
 
 inline constexpr std::uint32_t kMostScheduleGpus = 1024;
 
-/// What the file says; nothing set where there is none or it makes no sense.
+/// Reads the file. Nothing is set if the file does not exist or makes no sense.
 ScheduleState read_schedule_state();
 
-/// Changes what is there, while nobody else does.
+/// Replaces the settings under a lock, so that no other process changes them at the same time.
 Result<void> set_schedule_state(const ScheduleState& state);
 /// Opens closed GPUs again; returns those of `names` that were closed.
 Result<std::vector<std::string>> open_closed_gpus(const std::vector<std::string>& names);
 
-/// A descriptor that is readable when the file has changed; it is to be drained before the file is
-/// read again. Empty where nothing was ever set.
+/// A descriptor that is readable when the file has changed. Drain it before reading the file again.
+/// Empty if nothing was ever set.
 Fd watch_schedule_state();
 void drain_watch(int watch);
 

@@ -1,5 +1,5 @@
-// One task of `schedule`: waits until its GPUs are free, runs it in the foreground, and gives them
-// back.
+// One task of `schedule`: waits until the task's GPUs are free, runs the task in the foreground,
+// and releases the GPUs.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct ScheduleTask {
   bool all_visible = false;  // the task chooses its devices by $GPU alone
 };
 
-/// The exit code of the task, or, where a signal ended it, 128 and its number.
+/// The exit code of the task, or 128 plus the signal number if a signal ended the task.
 Result<int> run_schedule_task(const ScheduleTask& task);
 
-/// `command` with each word `__num__` replaced by 3600 + 100 × the GPU's number.
+/// `command` with each `__num__` replaced by 3600 + 100 × the GPU's number.
 std::string fill_in_number(std::string_view command, std::uint32_t gpu);
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// `berth daemon log`: what the daemon decided that no single request was told of.
+// `berth daemon log`: shows the daemon's decisions that no reply to a request reports.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 namespace berth {
 
 struct DaemonLogView {
-  std::int64_t lines = 20;  // the last so many
-  bool follow = false;      // and what comes, until interrupted
-  bool json = false;        // an object a line
+  std::int64_t lines = 20;  // how many of the last lines to print
+  bool follow = false;      // also print new lines, until interrupted
+  bool json = false;        // one object per line
 };
 
-/// Reads the file, so it works without a daemon, too. The exit code.
+/// Reads the log file, so it also works without a daemon. Returns the exit code.
 int show_daemon_log(const DaemonLogView& view);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// `berth user-files UID`: what a daemon starts to look at another user's files as that user. Not
-// for people, so it is not among the commands.
+// `berth user-files UID`: the daemon starts this command to look at another user's files as that
+// user. It is not meant for users, so it is not listed among the commands.
 #pragma once
 
 #include "cli/commands.h"

@@ -1,4 +1,4 @@
-// What a running daemon says of its devices, beyond what their drivers tell everybody.
+// What a running daemon reports about its devices, beyond what their drivers show.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace berth {
 struct DaemonDevice {
   std::string health;  // ok, drained, lost or removed
   std::vector<std::uint64_t> jobs;
-  std::string obstacle;  // why the daemon cannot lease it now: another berth has it, say
+  std::string obstacle;  // why the daemon cannot lease it now, e.g. another berth instance has it
 };
 
 struct DaemonDevices {
   std::vector<std::string> sources;             // `--gpus` texts that together name the devices
-  std::map<std::string, DaemonDevice> devices;  // by name, without those that it was told to forget
+  std::map<std::string, DaemonDevice> devices;  // by name; removed ones only while jobs run on them
 };
 
-/// Nothing where no daemon runs; none is started.
+/// Nothing if no daemon runs. Does not start one.
 std::optional<DaemonDevices> ask_daemon_devices();
 
 }  // namespace berth

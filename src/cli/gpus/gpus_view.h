@@ -1,4 +1,4 @@
-// One look at the devices, as people and as programs read it.
+// One reading of the devices, as a table for users and as JSON for programs.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,16 @@ namespace berth {
 struct GpusView {
   const std::vector<DeviceInfo>& devices;
   const std::vector<DeviceSample>& samples;  // one per device
-  /// What the daemon says of them; only those are shown that it uses. Absent: no daemon was asked.
+  /// What the daemon reports about the devices. Only devices that the daemon uses are shown. Absent
+  /// when no daemon was asked.
   std::optional<DaemonDevices> daemon;
 };
 
-/// A line per device, and one per process below where `processes` asks for it.
+/// One line per device. With `processes`, also one line per process below.
 std::string gpus_table(const GpusView& view, bool processes, const Terminal& terminal);
 
-/// {"version":1,"gpus":[…]}: every field always there, null where the driver does not say. One line
-/// where `compact`.
+/// {"version":1,"gpus":[…]}. Every field is always present, null when the driver does not report
+/// it. One line with `compact`.
 std::string gpus_json(const GpusView& view, bool compact);
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// What commands say of a job, in a word or two each.
+// Short texts about a job, for the output of commands.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 namespace berth {
 
 std::string for_seconds(double seconds);
-/// How long it ran, runs or waits.
+/// How long the job ran, has been running or has been waiting.
 std::string age_of(const JobReport& job);
-/// "soon", "in 5m00s"; empty where nobody can tell.
+/// "soon", "in 5m00s"; empty when unknown.
 std::string expected_start_of(const JobReport& job);
-/// Its state, or "paused".
+/// The job's state, or "paused".
 std::string state_of(const JobReport& job);
 Colour colour_of(const std::string& state);
 /// "0,1".
 std::string joined(const std::vector<std::string>& names);
-/// The name of the signal that ended it, or its exit code.
+/// The name of the signal that ended the job, or its exit code.
 std::string exit_words(std::optional<int> exit_code, std::optional<int> signal);
-/// With its project, where it has one.
+/// The job's name, with its project if it has one.
 std::string full_name_of(const JobReport& job);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// SubmissionParts: a submission of any size as requests that keep within the bounds of one. Jobs of
-// a later part that follow jobs of an earlier one name them by their numbers.
+// SubmissionParts: splits a submission of any size into requests that stay within the bounds of one
+// request. A job that follows a job of an earlier part names that job by its number.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace berth {
 
 class SubmissionParts {
  public:
-  /// `submission` must outlive it.
+  /// `submission` must outlive this object.
   explicit SubmissionParts(const SubmitRequest& submission) : submission_(submission) {}
 
   bool done() const { return begin_ == submission_.jobs.size(); }
@@ -20,7 +20,8 @@ class SubmissionParts {
   /// The body of the next request.
   std::string next();
 
-  /// What it was answered with. False when those are not as many jobs as were sent.
+  /// Takes the reply to that request. False when the number of jobs in the reply is not the number
+  /// sent.
   bool queued(const SubmitReply& reply);
 
  private:
@@ -31,7 +32,7 @@ class SubmissionParts {
   std::size_t begin_ = 0;  // of this part
   std::size_t end_ = 0;
   std::size_t part_ = 0;
-  std::vector<JobId> numbers_;  // the first of each job that is queued
+  std::vector<JobId> numbers_;  // the first number of each queued job
 };
 
 }  // namespace berth

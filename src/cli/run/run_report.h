@@ -1,4 +1,4 @@
-// Reporters: the ways in which `berth run` tells how it goes. Messages go to stderr, data to
+// Reporters: the ways in which `berth run` reports its progress. Messages go to stderr, data to
 // stdout.
 #pragma once
 
@@ -12,31 +12,32 @@
 namespace berth {
 
 struct ReportOptions {
-  std::string program = "berth run";  // before its messages
-  bool quiet = false;                 // only what went wrong, and the last line
-  bool verbose = false;               // also a line per start
-  bool prefix = false;                // a job's number or name before each line that it prints
+  std::string program = "berth run";  // in front of its messages
+  bool quiet = false;                 // only failures and the last line
+  bool verbose = false;               // also one line per start
+  bool prefix = false;                // a job's number or name in front of each line that it prints
 };
 
-/// One line per ended job, then the account: for files, pipes and logs.
+/// One line per ended job, then the summary: for files, pipes and logs.
 std::unique_ptr<RunObserver> make_plain_reporter(ReportOptions options);
-/// A bar, one line per device, and what jobs print above it: for terminals.
+/// A progress bar and one line per device, with the jobs' output above: for terminals.
 std::unique_ptr<RunObserver> make_progress_reporter(ReportOptions options);
 /// One JSON object per event on stdout.
 std::unique_ptr<RunObserver> make_json_reporter();
-/// The one that suits where the output goes; sets what it needs to see of what jobs print.
+/// The reporter that suits the destination of the output. Sets in `outputs` which streams of jobs
+/// the reporter must see.
 std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool json,
                                              JobOutputs::Options& outputs);
-/// What simple_gpu_scheduler prints.
+/// Prints what simple_gpu_scheduler prints.
 std::unique_ptr<RunObserver> make_seed_reporter();
 
 // --- shared by reporters
 
-/// "failed (exit 3)", "timed out after 1h00m", "killed by signal 9 (Killed)".
+/// "failed (exit 3)", "timed out", "killed by SIGKILL".
 std::string describe_end(const JobEndEvent& end);
-/// "12 ok 3.1s gpu 2: CMD", as much of the command as fits.
+/// "[12] ok 3.1s gpu 2: CMD", with as much of the command as fits.
 std::string describe_job_end(const JobEvent& job, const JobEndEvent& end, std::size_t columns);
-/// The account at the end: devices, jobs, waits, and the closing sentence.
+/// The summary at the end: devices, jobs, waits, and the closing sentence.
 std::string describe_summary(const RunSummary& summary, const Terminal& terminal, bool table);
 /// "5000 succeeded, 0 failed, 0 did not run in 4.2s".
 std::string describe_counts(const RunSummary& summary);

@@ -1,5 +1,5 @@
-// The hand that kills in a chaos round: SIGKILL for the daemon, its launchers and the shims at
-// random moments, from a thread of its own.
+// ChaosKiller: sends SIGKILL to the daemon, its launchers and the shims at random moments of a
+// chaos round. Runs on its own thread.
 #pragma once
 
 #include <array>
@@ -15,19 +15,19 @@
 
 namespace berth {
 
-/// SIGKILL for the daemon of this home, if there is one. It is gone when this returns.
+/// Sends SIGKILL to the daemon of this home, if one runs, and waits until it is gone.
 bool kill_daemon(const std::string& home);
 
 class ChaosKiller {
  public:
   struct Plan {
     std::string home;
-    std::string mark;                 // "NAME=value", of all that may be killed
+    std::string mark;                 // "NAME=value", in the environment of all possible victims
     std::uint32_t kills = 0;          // of each kind
-    std::chrono::milliseconds pause;  // between two of a kind, about
+    std::chrono::milliseconds pause;  // between two kills of a kind, approximately
     std::uint64_t seed = 0;
   };
-  /// Begins at once.
+  /// Starts killing at once.
   explicit ChaosKiller(Plan plan);
   ~ChaosKiller() { stop(); }
   ChaosKiller(const ChaosKiller&) = delete;
@@ -35,11 +35,11 @@ class ChaosKiller {
 
   void stop();
 
-  // To be asked when it has stopped.
-  std::uint32_t daemons_left() const { return left_[kDaemon]; }  // kills that it did not come to
+  // Valid only after stop().
+  std::uint32_t daemons_left() const { return left_[kDaemon]; }  // kills not made
   std::uint32_t launchers() const { return plan_.kills - left_[kLauncher]; }
   std::uint32_t shims() const { return plan_.kills - left_[kShim]; }
-  /// The attempts whose shims it has killed: how they ended, nobody may know.
+  /// The attempts whose shims were killed. How these attempts ended may be unknown.
   const OrphanedAttempts& orphaned() const { return orphaned_; }
 
  private:
@@ -57,7 +57,7 @@ class ChaosKiller {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: it uses the other members
 };
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// What the jobs of a chaos round are to do, drawn from a seed: different lengths and ends, retries
-// and dependencies, so that kills fall into every step of a job's life.
+// The plan for the jobs of a chaos round, drawn from a seed. Lengths, ends, retries and
+// dependencies vary, so that kills hit every step of a job's life.
 #pragma once
 
 #include <chrono>
@@ -20,22 +20,22 @@ struct ChaosJob {
   std::uint16_t failures = 0;  // attempts that fail before the last
   std::uint16_t retries = 0;
   int exit_code = 0;        // of the last attempt
-  int signal = 0;           // that ends the last attempt instead, 0: none
-  bool stubborn = false;    // runs until it is killed by force, which it asks for itself
+  int signal = 0;           // ends the last attempt instead; 0: none
+  bool stubborn = false;    // runs until it is killed by force, which it requests itself
   std::uint32_t after = 0;  // the number of a job in an earlier batch, 0: none
   Dependency::When when = Dependency::When::Any;
 
   bool succeeds() const { return exit_code == 0 && signal == 0; }
 };
 
-/// What an attempt ends with that is to fail before the last one.
+/// The exit code of an attempt that is to fail before the last one.
 inline constexpr int kChaosRetryCode = 75;
 
-/// Batches, one submission each, of `count` jobs in all.
+/// Plans `count` jobs in batches. Each batch is one submission.
 std::vector<std::vector<ChaosJob>> plan_chaos(std::uint32_t count, Random& random);
 
-/// The number of jobs, out of `count`, that come when the storm is over: the last batch, which has
-/// no job that is stubborn.
+/// How many of `count` jobs are submitted after the storm. They are the last batch, which has no
+/// stubborn job.
 std::uint32_t jobs_after_storm(std::uint32_t count);
 
 /// The shell command of a job: this program again, as `berth chaosjob`.

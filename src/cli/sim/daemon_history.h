@@ -1,4 +1,4 @@
-// The daemon's own jobs as a workload: what it has run, or what it runs and is to run now.
+// The daemon's jobs as a workload: the jobs that it has run, or the jobs that run or wait now.
 #pragma once
 
 #include <string>
@@ -8,17 +8,18 @@
 namespace berth {
 
 struct DaemonJobs {
-  Workload workload;    // with the jobs' numbers as names, and times from `origin` on
+  Workload workload;    // job numbers are the names, and times count from `origin`
   double origin = 0;    // seconds since 1970
-  SimRun recorded;      // what became of those that have ended
-  Placement placement;  // what the daemon has
+  SimRun recorded;      // the outcomes of the jobs that have ended
+  Placement placement;  // the daemon's placement
 };
 
-/// With `queue`, jobs that run and wait; else those that have run and ended. What asks for no GPU
-/// is left out. Jobs that ask for more GPUs than `machine` has are taken to ask for all of them.
+/// With `queue`, the jobs that run or wait; else the jobs that have run and ended. Jobs that ask
+/// for no GPU are omitted. A job that asks for more GPUs than `machine` has counts as asking for
+/// all of them.
 Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine);
 
-/// The devices that the daemon has, as it knows them; none where no daemon runs.
+/// The daemon's devices, as the daemon knows them; none if no daemon runs.
 Machine daemon_machine();
 
 }  // namespace berth

@@ -1,4 +1,4 @@
-// What berth sim is asked for, and the study that it makes of it.
+// The options of `berth sim`, and the study that they describe.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace berth {
 struct SimCommandOptions {
   std::optional<std::string> trace;
   std::optional<std::string> generate;
-  bool history = false;  // the jobs of the daemon
+  bool history = false;  // the daemon's jobs
   std::string gpus;
   std::vector<std::string> policies;
   std::vector<Placement> placements;
@@ -36,22 +36,22 @@ struct SimCommandOptions {
   void declare_study(Args& args);
 };
 
-/// All that a study needs, read and made.
+/// Everything that a study needs, read or generated.
 struct PreparedStudy {
   Machine machine;
   std::vector<Contender> contenders;
   std::vector<Trial> trials;
-  std::optional<SimRun> recorded;  // what really became of the first trial's jobs
+  std::optional<SimRun> recorded;  // the real outcomes of the first trial's jobs
   std::size_t skipped = 0;         // rows of the trace
-  std::string first_skipped;       // and why
-  double origin = 0;               // of all times, seconds since 1970 where that is known
+  std::string first_skipped;       // why the first of them was skipped
+  double origin = 0;               // of all times; seconds since 1970 if known
 };
 Result<PreparedStudy> prepare_study(SimCommandOptions& options);
 /// The machine that --gpus names.
 Result<void> prepare_machine(const SimCommandOptions& options, PreparedStudy& study);
 /// The policies and how they are run.
 Result<void> prepare_contenders(SimCommandOptions& options, PreparedStudy& study);
-/// Runs the study and prints, writes and draws what was asked for; the exit code.
+/// Runs the study. Prints, writes and draws what the options ask for. Returns the exit code.
 Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study);
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;

@@ -1,5 +1,5 @@
-// What `berth sweep` and `simple_hypersearch` have in common: the options that describe the points
-// of a sweep, and how its commands are printed. Used from the main thread.
+// The common parts of `berth sweep` and `simple_hypersearch`: the options that describe the points
+// of a sweep, and the output of its commands. Used from the main thread.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace berth {
 /// Declares -p, --zip, --where, --n-samples and --seed; `spec` must outlive the parsing.
 void add_sweep_options(Args& args, SweepSpec& spec, LoneValue lone);
 
-/// A seed that nobody has had before.
+/// A new random seed.
 std::uint64_t fresh_seed();
 
-/// Calls `visit` for every point until it returns false. Fails when a sample stayed empty or short
-/// because nothing satisfied the constraints.
+/// Calls `visit` for every point until it returns false. Fails when a sample is empty or too small
+/// because too few points satisfy the constraints.
 Result<void> for_each_point(const Sweep& sweep, std::uint64_t seed,
                             const std::function<bool(const SweepCursor&)>& visit);
 
 /// The command as `berth run` reads it: a line, or a `<<END` … `END` block when it has several.
 std::string as_job_lines(const std::string& command);
 
-/// Writes to standard output; false when that failed, so that a long sweep can stop at once.
+/// Writes to standard output. False on failure, so that a long sweep can stop at once.
 bool write_out(const std::string& text);
 
 }  // namespace berth

@@ -1,4 +1,5 @@
-// Args: the command line of one subcommand. Declare options with where their values go, then parse.
+// Args: the command line of one subcommand. Declare each option with the place for its value, then
+// parse.
 //
 // Written here rather than taken from a library because the tools whose names berth also answers to
 // use single-dash words (`-gc 2`) and repeated open-ended lists (`-p lr 1 2 -p bs 32 64`), and
@@ -23,10 +24,10 @@ class Args {
   using Setter = std::function<Result<void>(std::string_view)>;
   using ListSetter = std::function<Result<void>(std::span<const std::string_view>)>;
 
-  /// `usage` is what follows "usage: ", `summary` the paragraph below it.
+  /// `usage` is the text after "usage: ", `summary` the paragraph below it.
   Args(std::string usage, std::string summary);
 
-  /// `names` are separated by commas: "-q,--quiet". They appear in the help in order of
+  /// `names` are separated by commas: "-q,--quiet". Options appear in the help in the order of
   /// declaration.
   void flag(std::string names, bool& out, std::string help);
   /// One value: `--name VALUE` or `--name=VALUE`.
@@ -37,16 +38,17 @@ class Args {
   void value(std::string names, std::string metavar, std::string help, std::int64_t& out);
   void value(std::string names, std::string metavar, std::string help, Duration& out);
   void value(std::string names, std::string metavar, std::string help, Bytes& out);
-  /// All words up to the next option; may be given again, and `set` is then called again. With
-  /// `more`, words after the first belong to the list only while it says so.
+  /// Takes all words up to the next option. The option may be repeated, and `set` is then called
+  /// again. With `more`, words after the first belong to the list only while `more` returns true.
   void list(std::string names, std::string metavar, std::string help, ListSetter set,
             std::function<bool(std::string_view)> more = {});
   /// A flag whose value is optional: bare `--name` calls `set` with "". A value is attached
-  /// (`--name=VALUE`) or, if it `may_follow`, the next word, unless that looks like an option.
+  /// (`--name=VALUE`). With `may_follow`, it may also be the next word, unless that word looks like
+  /// an option.
   void optional_value(std::string names, std::string metavar, std::string help, Setter set,
                       bool may_follow = false);
 
-  /// Words that are not options, one setter call each, in order. At most `most`.
+  /// Words that are not options, with one setter call each, in order. At most `most` words.
   void positional(std::string metavar, std::string help, std::size_t least, std::size_t most,
                   Setter set);
   /// Everything from the first positional word (or after `--`) on, untouched.
@@ -55,7 +57,7 @@ class Args {
   /// A line under "Examples:" in the help.
   void example(std::string line);
 
-  /// False when `--help` was asked and printed; otherwise all setters have run.
+  /// False when `--help` was given and the help was printed; otherwise all setters have run.
   Result<bool> parse(std::span<const std::string_view> words);
 
   std::string help() const;

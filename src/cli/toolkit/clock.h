@@ -1,4 +1,4 @@
-// The time of day, as people and the daemon's answers tell it.
+// The time of day, for users and as in the daemon's answers.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace berth {
 
 /// Since 1970.
 Time wall_clock();
-/// The same, as the daemon's answers have it.
+/// The same in seconds, as in the daemon's answers.
 double wall_clock_seconds();
 
-/// "2026-11-16 08:00:00", of seconds since 1970 where the user is; empty for 0 and less.
+/// "2026-11-16 08:00:00" in local time, from seconds since 1970; empty for 0 and less.
 std::string local_time(double seconds);
 
 }  // namespace berth

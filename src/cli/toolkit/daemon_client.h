@@ -1,4 +1,4 @@
-// DaemonClient: how commands talk to the daemon. It starts one when none is there.
+// How commands talk to the daemon, and start one if none runs.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace berth {
 
-/// Connected; `start` says whether to start a daemon where none runs.
+/// A connection to the daemon. `start` says whether to start a daemon if none runs.
 Result<HttpClient> connect_daemon(bool start);
 
 /// The body of a good answer, or the error that the daemon gave.
 Result<std::string> ask(HttpClient& daemon, std::string_view method, std::string_view target,
                         std::string_view body = {});
 
-/// The same on a connection of its own. `patience` is how long the answer may take.
+/// The same on a new connection. `patience` is how long the answer may take.
 Result<std::string> ask_daemon(std::string_view method, std::string_view target,
                                std::string_view body = {}, bool start = false,
                                Duration patience = std::chrono::seconds(60));

@@ -7,8 +7,8 @@
 
 namespace berth {
 
-/// Declares `--gpus LIST…` and sets `out` to its default, $BERTH_GPUS or auto. Words given apart
-/// (`--gpus 0 1 2`) are joined by blanks.
+/// Declares `--gpus LIST…` and sets `out` to its default, $BERTH_GPUS or auto. Separate words
+/// (`--gpus 0 1 2`) are joined with blanks.
 void add_gpus_option(Args& args, std::string& out);
 
 }  // namespace berth

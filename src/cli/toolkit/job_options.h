@@ -1,4 +1,4 @@
-// JobOptions: the options that describe a job, the same wherever jobs are queued.
+// JobOptions: the options that describe a job, the same in every command that queues jobs.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class JobOptions {
  public:
   void declare(Args& args);
 
-  /// What was said, with this directory and this environment.
+  /// The job that the options describe, with the current directory and environment.
   Result<JobDescription> description() const;
-  /// How many jobs each command becomes, and the index of the first.
+  /// Sets how many jobs each command becomes, and the index of the first.
   Result<void> apply_array(SubmittedJob& job) const;
   const std::string& name() const { return job_.name; }
 

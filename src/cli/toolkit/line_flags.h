@@ -1,4 +1,5 @@
-// Flags that say of a job, or of all, what an option of a job line says: `--gpus 2` is `@gpus=2`.
+// Flags that set for one job, or for all jobs, what an option of a job line sets: `--gpus 2` is
+// `@gpus=2`.
 #pragma once
 
 #include <string>
@@ -8,14 +9,14 @@
 
 namespace berth {
 
-/// `names` sets the option `key`. `options` must outlive the parsing.
+/// The flag `names` sets the option `key`. `options` must outlive the parsing.
 void add_line_flag(Args& args, LineOptions& options, std::string key, std::string names,
                    std::string metavar, std::string help);
 
-/// `--mem`: what a job claims; `--profile`: how that is found out.
+/// `--mem`: the GPU memory that a job claims. `--profile`: how long a job runs first to measure it.
 void add_claim_flags(Args& args, LineOptions& options, Duration& profile);
 
-/// `--weight`: among owners, for the policies that are fair between them.
+/// `--weight`: the weight of a job's owner, for policies that are fair between owners.
 void add_weight_flag(Args& args, LineOptions& options);
 
 }  // namespace berth

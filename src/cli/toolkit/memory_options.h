@@ -1,4 +1,4 @@
-// The options about how jobs share a GPU, the same wherever they are taken.
+// The options for how jobs share a GPU, the same in every command that takes them.
 #pragma once
 
 #include <optional>

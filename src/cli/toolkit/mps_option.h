@@ -1,4 +1,4 @@
-// `--mps` and `--thread-percentage`, the same wherever jobs are described.
+// `--mps` and `--thread-percentage`, the same in every command that describes jobs.
 #pragma once
 
 #include "cli/toolkit/args.h"
@@ -10,7 +10,7 @@ class MpsOption {
  public:
   void declare(Args& args);
 
-  /// What was said, for jobs of this process's user.
+  /// Applies the options to the needs of a job of this process's user.
   Result<void> apply(Needs& needs) const;
 
  private:

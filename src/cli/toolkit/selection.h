@@ -1,4 +1,4 @@
-// Selection: the words by which commands name jobs, and asking the daemon about them.
+// Selection: the words with which users name jobs, and the request to the daemon for these jobs.
 #pragma once
 
 #include <string>
@@ -29,11 +29,11 @@ class Selection {
 };
 
 /// Asks on a terminal before a command ("kill") changes several jobs that were not named one by
-/// one. `among` narrows the choice as the command will: "state=live". False: better not.
+/// one. `among` narrows the choice as the command will: "state=live". False when the user declines.
 Result<bool> confirm(std::string_view verb, const Selection& selection, std::string_view among);
 
-/// Every job that is chosen, page after page, at most `limit` (0: all); `more` says whether some
-/// were left out.
+/// All selected jobs, fetched page by page, at most `limit` (0: all). `more` tells whether some
+/// were omitted.
 Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all, std::int64_t limit,
                                          bool& more);
 

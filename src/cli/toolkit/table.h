@@ -28,8 +28,8 @@ class Table {
   /// One cell per column; missing ones are empty.
   void row(std::vector<Cell> cells);
 
-  /// Lines that end in a newline. Where they would be wider than `columns` (0: no limit), the
-  /// widest column gives way, cell by cell, with "…" for what is cut.
+  /// The table as lines that end in a newline. If lines would be wider than `columns` (0: no
+  /// limit), the widest column shrinks step by step, and cut cells end in "…".
   std::string render(std::size_t columns, bool colour) const;
 
  private:
@@ -43,15 +43,15 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// How many terminal columns a UTF-8 text takes. Wide East Asian characters and most emoji count
-/// two, combining marks none, a byte that is not UTF-8 one.
+/// The number of terminal columns that a UTF-8 text takes. Wide East Asian characters and most
+/// emoji count as two, combining marks as none, a byte that is not UTF-8 as one.
 std::size_t display_width(std::string_view text);
 
 /// `text` in at most `width` columns; ends in "…" where it was cut.
 std::string truncate_to_width(std::string_view text, std::size_t width);
 
-/// `text` with newlines for some of its blanks, so that no line is wider than `width` (0: no limit)
-/// unless a single word is.
+/// `text` with newlines in place of some blanks, so that no line is wider than `width` (0: no
+/// limit) unless a single word is.
 std::string wrap_words(std::string_view text, std::size_t width);
 
 /// `text` with control characters, which could move the cursor or worse, replaced by '?'.

@@ -1,4 +1,4 @@
-// What the other end of standard output is: a terminal of some width, or a file or pipe.
+// Describes where output goes: to a terminal of some width, or to a file or pipe.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace berth {
 struct Terminal {
   bool interactive = false;  // a terminal on which the cursor can be moved
   bool colour = false;       // on a terminal only, and never with NO_COLOR
-  std::size_t columns = 0;   // 0: nothing to fit into
+  std::size_t columns = 0;   // 0: no limit
   std::size_t rows = 0;
 };
 

@@ -1,4 +1,4 @@
-// Reading words that users wrote: lists in one word, variables of the environment.
+// Reads words from users: lists in one word, environment variables.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace berth {
 /// The parts between separators; a separator at the end adds no empty part.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// Empty where it is not set.
+/// Empty when the variable is not set.
 std::string environment_variable(const char* name);
 
 }  // namespace berth

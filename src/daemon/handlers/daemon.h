@@ -13,7 +13,7 @@
 
 namespace berth {
 
-/// What the daemon says of itself beside what is on the desk.
+/// What the daemon says about itself beyond what is on the desk.
 struct DaemonFacts {
   std::string home;        // the state folder
   Time opened{};           // when it was started
@@ -22,16 +22,16 @@ struct DaemonFacts {
   const Watchdog& watchdog;
 };
 
-/// Memory of this process; 0 where nobody can tell.
+/// Memory of this process; 0 when unknown.
 std::uint64_t resident_bytes();
-/// How long turns take, the daemon's memory, and who has how much of it: the owner and root are
-/// told of everybody, others of themselves.
+/// How long turns take, how much memory the daemon uses, and how much of it each user has. The
+/// owner and root see every user, other users only themselves.
 LoadReport load_report(const Desk& desk, const DaemonFacts& facts, const Peer& viewer);
 
-/// Event `daemon`: how it decides has changed.
+/// Announces the event `daemon`: the way the daemon decides has changed.
 void announce_daemon(Desk& desk);
 
-/// GET /v1/status, which also answers the requests that change the daemon.
+/// GET /v1/status. Requests that change the daemon get the same answer.
 HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Peer& viewer);
 /// POST /v1/daemon/pause and resume
 HttpResponse set_paused(Desk& desk, const DaemonFacts& facts, const RoutedRequest& asked);

@@ -1,4 +1,4 @@
-// Requests about devices: what there is, what it did lately, and which of it may be used.
+// Requests about devices: which there are, what they did lately, and which may be used.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// Every device with its readings and jobs, as GET /v1/devices and the event `devices` have it.
+/// Every device with its readings and jobs, as in GET /v1/devices and the event `devices`.
 DevicesReply devices_reply(const Desk& desk, const DaemonDevices& devices);
 
 /// GET /v1/devices

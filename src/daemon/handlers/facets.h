@@ -1,5 +1,4 @@
-// GET /v1/facets: by what jobs can be chosen: the projects, users, labels and sweeps that there
-// are.
+// GET /v1/facets: the projects, users, labels and sweeps by which jobs can be chosen.
 #pragma once
 
 #include <vector>
@@ -15,7 +14,7 @@ class FacetsHandler {
  public:
   explicit FacetsHandler(Desk& desk) : desk_(desk) {}
 
-  /// Whoever asks while they are being counted gets the same answer.
+  /// Clients that ask during a count get the same answer.
   void handle(RoutedRequest asked);
 
  private:
@@ -30,11 +29,11 @@ class FacetsHandler {
   std::vector<Turns::Reply> waiting_;
 };
 
-/// One more job of a sweep, in the order of their numbers.
+/// Counts one more job of a sweep. Call it in the order of the job numbers.
 void count_in_sweep(FacetsReply::Sweep& sweep, JobId job, JobPhase phase);
 
-/// The same for a user who does not see the jobs of others: what this user's own jobs can be chosen
-/// by. Read job by job: one user has few beside all.
+/// GET /v1/facets for a user who does not see the jobs of others: the facets of this user's own
+/// jobs. Reads job by job, because one user has few of all jobs.
 void list_own_facets(Desk& desk, RoutedRequest asked);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-// Commands on jobs that are there already: kill, signal, hold, release, pause, resume, rerun and
-// edit. A command on many jobs is carried out some at a time, so that others are served meanwhile.
+// Commands on existing jobs: kill, signal, hold, release, pause, resume, rerun and edit. A command
+// on many jobs is carried out a few jobs at a time, so that other requests are served meanwhile.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Requests about jobs that need no memory of their own: a function each.
+// Requests about jobs that keep no state between requests: one function each.
 #pragma once
 
 #include "daemon/desk.h"
@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// GET /v1/jobs: a page of them, put together in pieces.
+/// GET /v1/jobs: a page of jobs, put together in pieces.
 void list_jobs(Desk& desk, JobReports& reports, RoutedRequest asked);
 /// GET /v1/jobs/{id}
 void show_job(Desk& desk, JobReports& reports, RoutedRequest asked);
@@ -19,8 +19,8 @@ void show_job(Desk& desk, JobReports& reports, RoutedRequest asked);
 void read_job_log(Desk& desk, LogReader& logs, RoutedRequest asked);
 /// GET /v1/jobs/{id}/usage: what an attempt used of its devices over time.
 void show_usage(Desk& desk, const UsageBook& usage, RoutedRequest asked);
-/// GET /v1/jobs/ids: which jobs match, in which order. A table of a million rows needs no more than
-/// that to be scrolled; the rows on screen are then asked for by number.
+/// GET /v1/jobs/ids: which jobs match, and in which order. A table of a million rows needs no more
+/// than that to scroll; the client then asks for the rows on screen by number.
 void list_job_ids(Desk& desk, RoutedRequest asked);
 /// GET /v1/timeline: which job had, has or is expected to have which devices.
 void show_timeline(Desk& desk, JobReports& reports, const DaemonDevices& devices,
@@ -30,8 +30,8 @@ void wait_for_jobs(Desk& desk, Waiters& waiters, RoutedRequest asked);
 /// POST /v1/jobs/forget
 void forget_jobs(Desk& desk, const LogFolder& logs, UsageBook& usage, RoutedRequest asked);
 
-/// The jobs that a request chooses, as far as its client may see them. Those that have ended are
-/// for who asks for all, for states or for numbers.
+/// The jobs that a request chooses, as far as its client may see them. Ended jobs are included only
+/// if the request asks for all jobs, for states or for numbers.
 Result<JobFilter> chosen_jobs(const HttpRequest& request, const Privacy& privacy);
 
 }  // namespace berth

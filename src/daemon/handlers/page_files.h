@@ -7,8 +7,9 @@
 
 namespace berth {
 
-/// Answers a request for a file of the page; false: it is for something else. A file is the same
-/// for everybody and on no disk: it need not wait for the turn's commit.
+/// Answers a request for a file of the page. False when the request is for something else. A file
+/// is the same for every user and not on any disk, so the answer need not wait for the turn's
+/// commit.
 bool serve_page(const HttpRequest& request, std::unique_ptr<Responder>& reply);
 
 }  // namespace berth

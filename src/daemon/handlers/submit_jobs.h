@@ -1,5 +1,5 @@
-// POST /v1/jobs. Short requests are read at once. Long ones are read by a thread, so that they hold
-// up nobody: the loop then only takes in what it made of them.
+// POST /v1/jobs. Short requests are read at once. A thread reads long requests, so that they do not
+// hold up others. The loop then only takes in the jobs that were read.
 #pragma once
 
 #include <functional>
@@ -20,16 +20,16 @@ class SubmitJobs {
 
   void handle(RoutedRequest asked);
 
-  // For whoever makes jobs of something else, such as texts.
+  // For handlers that make jobs from something else, such as texts.
 
-  /// On the loop, to answer.
+  /// Runs on the loop and answers.
   using Finish = std::function<void(Turns::Reply)>;
-  /// On the worker, with the body.
+  /// Runs on the worker, with the body.
   using Read = std::function<Finish(std::string, const Worker::Turn&)>;
   void read_apart(RoutedRequest asked, Read read);
   void queue(Turns::Reply reply, Result<SubmitRequest> wanted, const Peer& peer);
 
-  /// Half a submission of a daemon that died is as if it had never been.
+  /// Drops half a submission of a daemon that died, as if it had never been made.
   void drop_staged(JobId first) { intake_.drop_staged(first); }
 
  private:

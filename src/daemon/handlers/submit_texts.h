@@ -1,5 +1,5 @@
-// POST /v1/texts/check and submit: many jobs as one text. A thread reads it, so that a text of any
-// length holds up nobody; the loop then says what it thinks of the jobs, and takes them in.
+// POST /v1/texts/check and submit: many jobs as one text. A thread reads the text, so that a text
+// of any length does not hold up other requests. The loop then checks the jobs or takes them in.
 #pragma once
 
 #include "daemon/desk.h"
@@ -15,7 +15,7 @@ class SubmitTexts {
   void handle(RoutedRequest asked);
 
  private:
-  struct ReadText;  // what a text has become
+  struct ReadText;  // the result of reading a text
   HttpResponse checked(ReadText& read, uid_t user);
   void queue(Turns::Reply reply, ReadText& read, const Peer& peer);
 

@@ -9,7 +9,7 @@
 
 namespace berth {
 
-/// The parameter, in seconds since 1970; `otherwise` where the request has none of that name.
+/// The parameter `name`, in seconds since 1970; `otherwise` if the request does not have it.
 Result<Time> time_parameter(const HttpRequest& request, std::string_view name, Time otherwise);
 
 }  // namespace berth

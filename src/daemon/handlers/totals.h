@@ -1,4 +1,4 @@
-// GET /v1/totals: what has been run and used since some time.
+// GET /v1/totals: what has been run and used since a given time.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class TotalsHandler {
 
   Desk& desk_;
   KeptAnswer kept_;
-  Time kept_since_{};  // since when its totals are
+  Time kept_since_{};  // the start of the time that kept_ covers
 };
 
 }  // namespace berth

@@ -1,7 +1,7 @@
-// IdWindow: a walk over the numbers of all jobs, some at a time. How many numbers there are to a
-// piece hangs on what the last one took: a range may hold that many jobs or none, and a look at one
-// may be cheap or not. Where the next piece turns out to take much longer, it is given up and a
-// smaller one tried.
+// IdWindow: a walk over the numbers of all jobs, some at a time. The size of a piece depends on how
+// long the last piece took, because a range may hold as many jobs as numbers or none, and a look at
+// a job may be cheap or not. If the next piece takes much longer, it is given up and a smaller one
+// is tried.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class IdWindow {
     return range;
   }
 
-  /// All of next() was looked at.
+  /// All of next() has been looked at.
   void looked(Duration took) {
     const IdRange range = next();
     descending_ ? left_.last.value = range.first.value - 1
@@ -42,11 +42,11 @@ class IdWindow {
       width_ = std::max<std::uint64_t>(1, width_ / 2);
     }
   }
-  /// It took too long to look at all of it: less of it is next.
+  /// It took too long to look at all of next(): the next piece is smaller.
   void narrow() { width_ = std::max<std::uint64_t>(1, width_ / 8); }
-  /// How long it may take. A single job is looked at, however long that takes.
+  /// How long a look at next() may take. A single job is looked at however long that takes.
   Duration patience() const { return width_ > 1 ? kPatience : kForever; }
-  /// Only what comes up to this one was.
+  /// Only the numbers up to `last`, in the order of the walk, have been looked at.
   void looked_until(JobId last) {
     descending_ ? left_.last.value = last.value - 1 : left_.first.value = last.value + 1;
   }

@@ -1,4 +1,4 @@
-// A look at very many jobs without letting others wait: in pieces of a few milliseconds.
+// Looks at very many jobs in pieces of a few milliseconds, so that other requests need not wait.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@ namespace berth {
 struct JobScan {
   JobFilter filter;
   bool descending = false;
-  bool commands = false;            // visit() looks at them
-  std::function<bool()> abandoned;  // whoever asked has gone: it ends, and tells nobody
+  bool commands = false;            // visit() reads the commands
+  std::function<bool()> abandoned;  // the client has gone: the scan ends and does not call `done`
 };
 
-/// `done` is told how it went. A job that changes meanwhile is seen as it was or as it is.
+/// `done` gets the result. A job that changes during the scan is seen as it was or as it is.
 void scan_jobs(Desk& desk, JobScan wanted, std::function<void(const ScannedJob&)> visit,
                std::function<void(const Result<void>&)> done);
 

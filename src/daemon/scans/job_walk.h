@@ -1,5 +1,5 @@
-// JobWalk: the jobs of a query in order of their numbers, some at a time. However few of very many
-// match, a piece is short, so that others can be served between two.
+// JobWalk: the jobs of a query in order of their numbers, some at a time. A piece is short even
+// when few of very many jobs match, so that other requests can be served between two pieces.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@ namespace berth {
 
 class JobWalk {
  public:
-  /// The query's cursor, if it has one, says where to begin. Jobs that come later are not seen.
+  /// The query's cursor, if it has one, says where to begin. Jobs submitted later are not seen.
   JobWalk(JobQuery query, const Store& store);
 
   bool over() const { return window_.over(); }
-  /// The next of them, `most` or fewer, and maybe none: to be called until it is over.
+  /// The next jobs, at most `most` and maybe none. Call it until over().
   Result<std::vector<JobRecord>> next(Store& store, std::size_t most);
 
  private:

@@ -1,5 +1,5 @@
-// AMD devices through sysfs: what the kernel's amdgpu driver shows in files. ROCm's own management
-// library is left alone because it ends the process where a folder is missing.
+// AMD devices through sysfs, the files that the kernel's amdgpu driver provides. berth does not use
+// ROCm's own management library, because that library ends the process when a folder is missing.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace berth {
 
-/// `sysfs` is "/sys" outside tests. No device is an empty list.
+/// `sysfs` is "/sys" outside tests. Without devices, list() is empty.
 std::unique_ptr<DriverDevices> open_amd(const std::string& sysfs);
 
 }  // namespace berth

@@ -1,32 +1,34 @@
-// DeviceLocks: keeps the berths of a machine, of one user or of several, from leasing one device at
-// the same time. Owned by one thread, which it never makes wait.
+// DeviceLocks: keeps the berth instances of a machine, of one user or of several, from leasing the
+// same device at the same time. Owned by one thread, which it never makes wait.
 //
-// An owner is a daemon's home, a `berth run` or a `schedule`. For each device that it leases it has
-// a file in the lock folder (lock_folder.h), under a name that nobody can guess, and a shared lock
-// on it. The kernel frees the device when the last process of its owner is gone, whatever it died
-// of; and since the lock is shared among an owner's processes, a daemon that comes back takes its
-// own lock again while the shims of the daemon before still hold theirs.
+// An owner is a daemon's home, a `berth run` or a `schedule`. For each device that it leases, the
+// owner has a file in the lock folder (lock_folder.h), under a name that cannot be guessed, and a
+// shared lock on that file. The kernel frees the device when the last process of its owner is gone,
+// whatever that process died of. The processes of an owner share the lock, so a daemon that comes
+// back takes its own lock again while the shims of the previous daemon still hold theirs.
 //
-// There is no lock over the locks, for any user could hold that. An owner asks for a device so:
+// There is no lock over all locks, because any user could hold it. An owner asks for a device in
+// these steps:
 //   1. It makes its file, unlocked, and shows it (mode 0644).
-//   2. It lists the device's files. In the order of their names it locks its own file, shared, and
-//      every other one, exclusively; without waiting. If one cannot be locked, the owner has lost:
-//      it removes its file and waits for that one.
-//   3. It lists the files again. If one that was not there before, or not shown, says that its
-//      owner holds the device (mode 0444) and is locked, the owner has lost.
-//   4. It marks its file as holding (mode 0444), and only then unlocks those of the others.
-// No two hold a device. Let P have shown its file before Q did. Q's list has P's file, so Q had it
-// locked exclusively when Q marked its own. P therefore locked its file, in step 2, after that; and
-// found Q's file locked in step 2, or marked in step 3.
-// Not all lose. Who loses in step 2 does so at a file that another has locked, who, if that one
-// loses in step 2 as well, does so at a file later in the order. The last of such a chain does not
-// lose in step 2; and if it loses in step 3, somebody holds the device.
-// A file of 0444 that can be locked is a dead owner's, and is passed by. A daemon that finds a file
-// of its own from before (its user's, its identity's) locks that one before it lists the files,
-// instead of steps 1 and 3.
+//   2. It lists the device's files. In the order of their names, it locks its own file shared and
+//      every other file exclusively, without waiting. If a file cannot be locked, the owner has
+//      lost: it removes its own file and waits for the locked one.
+//   3. It lists the files again. The owner has lost if a file that was not there or not shown
+//      before is locked and says that its owner holds the device (mode 0444).
+//   4. It marks its own file as holding (mode 0444), and only then unlocks the files of others.
+// No two owners hold a device. Suppose that P showed its file before Q did. Q's list has P's file,
+// so Q had that file locked exclusively when Q marked its own. P therefore locked its own file, in
+// step 2, after that, and found Q's file locked in step 2 or marked in step 3.
+// Not all owners lose. An owner that loses in step 2 loses at a file that another owner has locked.
+// If that other owner also loses in step 2, it does so at a file later in the order. The last owner
+// of such a chain does not lose in step 2. If it loses in step 3, another owner holds the device.
+// A file of mode 0444 that can be locked belongs to a dead owner and is skipped. A daemon that
+// finds an earlier file of its own (of its user and its identity) locks that file before it lists
+// the files, instead of steps 1 and 3.
 //
-// So a stranger can do what every user may: have the device, and be named for it. A stranger who
-// locks another's file in between is named, too (find_lockers), and the device is tried again.
+// So a stranger can do no more than any user may: have the device, and be named as its holder. A
+// stranger who locks another owner's file in between is named, too (find_lockers), and the device
+// is tried again.
 #pragma once
 
 #include <chrono>
@@ -52,74 +54,74 @@ class DeviceLocks {
  public:
   struct Owner {
     std::string kind;  // "daemon", "run", "schedule"
-    /// What tells this owner from others of the user and the kind, also after a restart: a daemon's
-    /// home. Empty: this process and no other.
+    /// Distinguishes this owner from others of the same user and kind, also after a restart: a
+    /// daemon's home. Empty: this process alone.
     std::string identity;
-    std::string task;  // to be shown to those who wait
+    std::string task;  // shown to users who wait
   };
 
-  /// For these devices, by their places in the list; it leases none of them yet.
+  /// For these devices, numbered by their places in the list. Leases none of them yet.
   static Result<std::unique_ptr<DeviceLocks>> open(Owner owner,
                                                    std::span<const DeviceInfo> devices);
-  /// Gives everything back, except what other processes of this owner still hold.
+  /// Gives all devices back, except those that other processes of this owner still hold.
   ~DeviceLocks();
   DeviceLocks(const DeviceLocks&) = delete;
   DeviceLocks& operator=(const DeviceLocks&) = delete;
 
-  /// The list has grown to this; what is held stays held.
+  /// Call it when the list has grown to this. Held devices stay held.
   void extend(std::span<const DeviceInfo> devices);
 
   /// Why a device could not be leased.
   struct Obstacle {
     DeviceId device;
-    std::optional<LockHolder> holder;  // who has it
+    std::optional<LockHolder> holder;  // the owner that has it
     std::string error;                 // or what went wrong
-    bool passing = false;              // others ask for it at this moment: not worth a word
+    bool passing = false;              // others ask for it at this moment: not worth reporting
   };
-  /// Leases all of these, or none: then it returns what stands in the way, and freed() will tell
-  /// when each of those may be tried again: it may be free, or some time has passed since an error.
-  /// Never waits. What is held already stays held.
+  /// Leases all of these devices or none. If none, it returns the obstacles, and freed() reports
+  /// when each of those devices may be tried again: when it may be free, or some time after an
+  /// error. Never waits. Devices that are already held stay held.
   std::vector<Obstacle> try_acquire(std::span<const DeviceId> devices);
   void release(DeviceId device);
   bool holds(DeviceId device) const { return slots_[device.value].held; }
-  /// What stood in the way when it was last tried, until freed() has told of it.
+  /// The obstacle when the device was last tried, until freed() has reported the device.
   const Obstacle* obstacle(DeviceId device) const;
 
   /// Readable when freed() has something.
   int event_fd() const { return waits_->event_fd(); }
-  /// Devices that could not be leased and are worth another try; somebody else may be faster.
+  /// Devices that could not be leased and are worth another try. Another owner may be faster.
   std::vector<DeviceId> freed();
 
-  /// Puts back lock files that somebody has removed, and says so, a line for each. Looks at most
-  /// once a second.
+  /// Puts back lock files that were removed, and returns a line about each. Looks at most once a
+  /// second.
   std::vector<std::string> restore();
 
-  /// The lock files behind devices that are held: whoever locks one of them, shared, before this
-  /// process is gone keeps the device.
+  /// The lock files of held devices. A process that locks one of them, shared, before this process
+  /// is gone keeps the device.
   std::vector<std::string> paths(std::span<const DeviceId> devices) const;
-  /// What a job on these devices is to have as BERTH_LEASES: a berth that it starts may use them,
-  /// too.
+  /// The value of BERTH_LEASES for a job on these devices. A berth instance that the job starts may
+  /// use them, too.
   std::string leases(std::span<const DeviceId> devices) const;
-  /// Descriptors that keep the devices while any process has them open. Borrowed.
+  /// Descriptors that keep the devices leased while any process has them open. Borrowed.
   std::vector<int> descriptors(std::span<const DeviceId> devices) const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A device of the machine. Several slots may stand for one: `--gpus 0,0`.
+  /// A device of the machine. Several slots may stand for one device: `--gpus 0,0`.
   struct Place {
     std::string key;
     std::string prefix;  // of its files
     std::string name;
-    std::string file;                  // the name of ours, while held
+    std::string file;                  // the name of our file, while held
     Fd lock;                           // while held
-    std::vector<std::string> earlier;  // other files of this owner, from before it came back
-    bool visited = false;              // such files were looked for
+    std::vector<std::string> earlier;  // other files of this owner, from before its restart
+    bool visited = false;              // such files have been looked for
     std::size_t slots_held = 0;
     std::optional<Obstacle> obstacle;
-    Clock::time_point refused{};           // last
+    Clock::time_point refused{};           // when last refused
     std::uint32_t refusals = 0;            // in a row
-    bool put_off = false;                  // so many that the next try waits for a moment
-    std::chrono::milliseconds patience{};  // with what went wrong, before the next try
+    bool put_off = false;                  // so many refusals that the next try is delayed
+    std::chrono::milliseconds patience{};  // before the next try
   };
   struct Slot {
     std::size_t place = 0;
@@ -127,7 +129,7 @@ class DeviceLocks {
   };
 
   DeviceLocks() = default;
-  /// What stands in the way, or nothing when the place is ours.
+  /// The obstacle, or nothing when the place is now ours.
   std::optional<Obstacle> acquire(std::size_t place);
   Result<void> open_folder();
   LockAttempt::Question question(const Place& place) const;
@@ -141,13 +143,13 @@ class DeviceLocks {
   Owner owner_;
   std::string root_;
   Fd folder_;
-  std::string signature_;      // in the names of this owner's files, before what is random
+  std::string signature_;      // in the names of this owner's files, before the random part
   std::string inherited_;      // BERTH_LEASES of this process
-  std::set<std::string> kin_;  // the files in it: whoever started us has leased for us
+  std::set<std::string> kin_;  // the files in it, which the process that started us has leased
   std::vector<Place> places_;
   std::vector<Slot> slots_;  // by DeviceId
   std::unique_ptr<LockWaits> waits_;
-  Clock::time_point looked_{};  // for removed files
+  Clock::time_point looked_{};  // when we last looked for removed files
 };
 
 /// "GPU 0 is in use by alice's run, process 12: train.py" or "GPU 0 cannot be locked: …".

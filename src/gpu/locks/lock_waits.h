@@ -1,9 +1,9 @@
-// LockWaits: tells when it may be worth trying a device lock again: its file is unlocked, or a time
-// has passed. Owned by one thread.
+// LockWaits: reports when a device lock may be worth another try, because its file is unlocked or a
+// time has passed. Owned by one thread.
 //
-// For each place that another berth has, a thread blocks in flock() on the file that stands in the
-// way, with a descriptor for reading. A watch on the file would not do: the kernel announces that a
-// file was closed before it drops the lock on it.
+// For each place that another berth instance has, a thread blocks in flock() on the file that
+// stands in the way, with a descriptor for reading. A watch on the file would not do, because the
+// kernel announces that a file was closed before it drops the lock on it.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,9 @@ class LockWaits {
  public:
   static Result<std::unique_ptr<LockWaits>> make();
 
-  /// Until nobody else has a lock on `file`. One thread per place, however many files come after
-  /// each other: where one waits already, the place is looked at again after a while instead.
+  /// Waits, in a thread, until no other process has a lock on `file`. Each place has one thread,
+  /// however many files follow each other. If a thread already waits for the place, the place is
+  /// due for another look after a while instead.
   Result<void> await(std::size_t place, Fd file);
   void after(std::size_t place, std::chrono::milliseconds delay);
 
@@ -42,7 +43,7 @@ class LockWaits {
   std::shared_ptr<Mailbox> mailbox_;
   Fd timer_;
   Fd events_;                      // an epoll of both
-  std::set<std::size_t> awaited_;  // a thread waits for it
+  std::set<std::size_t> awaited_;  // places for which a thread waits
   std::map<std::size_t, Moment> later_;
 };
 

@@ -1,15 +1,16 @@
 // Mps: the supervisor of NVIDIA's MPS control daemons. Owned by one thread, which watches
-// event_fd() and calls take_events() when it is readable; nothing here blocks or polls.
+// event_fd() and calls take_events() when it is readable. Apart from finish(), nothing here blocks
+// or polls.
 //
-// Each device and user has a control daemon of its own, which runs as our child while jobs use it:
-// started before the first of them, started again when it dies under them, and told to quit when
-// the last of them is gone. CUDA runs silently without MPS where it finds no control daemon, so a
-// job must not start before its control daemon answers, and once it works on its device we ask
-// whether an MPS server is there.
+// Each pair of device and user has its own control daemon, which runs as our child while jobs use
+// it. Mps starts it before the first job, starts it again when it dies while jobs use it, and tells
+// it to quit when the last job is gone. CUDA silently runs without MPS when it finds no control
+// daemon. A job therefore must not start before its control daemon answers. Once the job works on
+// its device, Mps asks whether an MPS server is there.
 //
 // A control daemon that an earlier process of the same owner has left in its place is adopted,
-// never doubled. Whoever calls use() holds the lock of the device, so two processes of one owner
-// never do so at once.
+// never started a second time. The caller of use() holds the lock of the device, so two processes
+// of one owner never call use() for it at once.
 #pragma once
 
 #include <chrono>
@@ -33,9 +34,9 @@ namespace berth {
 
 struct MpsEvent {
   enum class Kind {
-    Ready,    // the control daemon of these jobs answers: those that waited for it may start
-    Failed,   // it cannot be started: those that wait for it must not
-    Died,     // it died under these jobs, and is started again
+    Ready,    // the control daemon of these jobs answers: the waiting ones may start
+    Failed,   // the control daemon cannot be started: the waiting jobs must not start
+    Died,     // the control daemon died while these jobs used it, and is started again
     NotUsed,  // this job works on its device, but not through MPS
   };
   Kind kind;
@@ -46,51 +47,54 @@ struct MpsEvent {
 class Mps {
  public:
   struct Owner {
-    /// What tells this owner's control daemons from others', also after a restart: "daemon" and its
-    /// home.
+    /// Distinguishes this owner's control daemons from those of others, also after a restart:
+    /// "daemon" and its home.
     std::string identity;
-    /// "NAME=value" for their environment: who ends all processes with it ends them, too. Empty:
-    /// none.
+    /// "NAME=value" for the environment of the control daemons. Ending all processes with this mark
+    /// ends them, too. Empty: none.
     std::string mark;
   };
 
   explicit Mps(Owner owner);
-  /// Control daemons that are in use stay, for whoever adopts them.
+  /// Control daemons that are in use keep running, for a later process to adopt.
   ~Mps() = default;
   Mps(const Mps&) = delete;
   Mps& operator=(const Mps&) = delete;
 
-  /// Whether jobs could go through MPS at all.
+  /// Whether jobs could use MPS at all.
   Result<void> check_available();
 
-  /// The job is to run on this device, or does already. True: its control daemon answers. False: an
-  /// event will tell.
+  /// Call it when the job is to run on this device, or already runs on it. True when its control
+  /// daemon answers. False when an event will report that later.
   Result<bool> use(JobId job, const DeviceInfo& device, uid_t user);
-  /// The job has ended, or will not start. Nothing happens for one that is not known.
+  /// Call it when the job has ended or will not start. Does nothing for an unknown job.
   void release(JobId job);
-  /// The job holds memory on its device.
+  /// Call it when the job holds memory on its device.
   void at_work(JobId job);
 
-  /// What nobody uses is told to quit. To be called when all that happened at a time has been
-  /// told, so that a control daemon stays when its device goes from one job to the next.
+  /// Tells unused control daemons to quit. Call it after everything that happened at one time has
+  /// been reported here, so that a control daemon stays when its device goes from one job to the
+  /// next.
   void settle();
-  /// What an earlier process of this owner has left for these devices and nobody uses now, too.
+  /// settle(), which then also covers control daemons that an earlier process of this owner has
+  /// left for these devices and no job uses now.
   void take_over(std::span<const DeviceInfo> devices);
-  /// settle(), and waits until they are gone; but not long for those of another user, who can make
-  /// it wait.
+  /// settle(), then waits until the unused control daemons are gone. The wait is short for those of
+  /// another user, because that user can delay them.
   void finish();
 
   int event_fd() const { return epoll_.get(); }
   std::vector<MpsEvent> take_events();
 
-  /// What a job on this device must find in its environment, whether it is known yet or not.
+  /// The environment changes that a job on this device needs, whether or not the job is known here
+  /// yet.
   EnvironmentChanges environment(const DeviceInfo& device, const Needs& needs) const;
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class State { Down, Starting, Ready, Quitting };
   enum class Asked { ToMakePlace, WhoIsThere, WhetherReady, WhetherUsed, ToQuit, ToRemovePlace };
-  /// How a control daemon ended under its jobs.
+  /// How a control daemon ended while jobs used it.
   struct Gone {
     bool was_ready = false;
     std::string why;
@@ -99,25 +103,25 @@ class Mps {
   struct Control {
     MpsPlace place;
     std::string device;      // its name
-    bool telemetry = false;  // somebody sees who works on the device
+    bool telemetry = false;  // telemetry shows which jobs work on the device
     State state = State::Down;
     std::optional<MpsProcess> process;
-    Clock::time_point since{};  // of the state
+    Clock::time_point since{};  // when the state began
     Clock::time_point wake = Clock::time_point::max();
-    int failures = 0;  // to start, or soon after it, in a row
+    int failures = 0;  // in a row, to start or soon after the start
     std::set<JobId> jobs;
-    std::set<JobId> waiting;  // those of them that have not been told that it is ready
+    std::set<JobId> waiting;  // jobs not yet told that it is ready
     Asked asked = Asked::ToMakePlace;
     std::optional<MpsProcess> command;
     Clock::time_point command_deadline{};
-    bool ask_again = false;        // something has changed since it was asked
-    std::optional<JobId> suspect;  // it is to be asked whether this job uses MPS
-    bool used = false;             // there has been a server, or nobody can tell any more
-    bool told = false;             // that there was none
-    bool unknown = false;          // who is in its place, if anybody
-    std::optional<Gone> gone;      // likewise, because the one that was is not
-    bool quit_first = false;       // somebody may be in its place of whom we know nothing
-    bool removed = false;          // its place
+    bool ask_again = false;        // something has changed since the last question
+    std::optional<JobId> suspect;  // the next question: does this job use MPS?
+    bool used = false;             // there has been a server, or this can no longer be known
+    bool told = false;             // the missing server has been reported
+    bool unknown = false;          // which control daemon is in its place, if any, is unknown
+    std::optional<Gone> gone;      // how the last one ended, until `unknown` is settled
+    bool quit_first = false;       // an unidentified control daemon may be in its place
+    bool removed = false;          // its place has been removed
   };
 
   MpsPlace place_for(const DeviceInfo& device, uid_t user) const;
@@ -130,7 +134,7 @@ class Mps {
   void ask(Control& control, Asked what);
   void tell_failure(Control& control, const std::string& why);
   void suspect(Control& control, JobId job);
-  /// Whatever is next for it.
+  /// Takes the next step for this control daemon.
   void advance(Control& control);
   void advance_down(Control& control);
   bool know_user(Control& control);
@@ -145,7 +149,7 @@ class Mps {
   std::string program_;  // empty: not found yet
   UserLookup users_;
   Fd epoll_;
-  Fd folders_;  // inotify: something new in a place where a control daemon starts
+  Fd folders_;  // inotify: new files in places where control daemons start
   Fd timer_;
   std::map<std::string, Control> controls_;  // by their folders
   std::vector<MpsEvent> events_;

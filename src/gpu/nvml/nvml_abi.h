@@ -1,5 +1,6 @@
-// The part of NVIDIA's management library that berth calls, as it is laid out in memory. Own
-// declarations of a public interface: no header of NVIDIA is needed to build, no driver to start.
+// The part of NVIDIA's management library that berth calls, as laid out in memory. These are
+// berth's own declarations of a public interface, so building needs no NVIDIA header and starting
+// needs no driver.
 #pragma once
 
 #include <array>
@@ -11,7 +12,7 @@ namespace berth::nvml {
 using Device = struct OpaqueDevice*;
 using EventSet = struct OpaqueEventSet*;
 
-/// What every call returns.
+/// The return codes of every call.
 inline constexpr int kSuccess = 0;
 inline constexpr int kUninitialized = 1;
 inline constexpr int kInvalidArgument = 2;
@@ -70,7 +71,7 @@ struct ProcessV2 {  // of _v2 and _v3
   std::uint32_t gpu_instance, compute_instance;
 };
 
-/// What _v3 wrote in drivers 535.43 to 535.86, under the same name.
+/// The entry that _v3 wrote in drivers 535.43 to 535.86, under the same name.
 struct ProcessOdd {
   ProcessV2 known;
   std::uint64_t protected_memory;

@@ -9,8 +9,8 @@
 
 namespace berth {
 
-/// `library` empty: the usual names; `sysfs` is "/sys" outside tests. Unavailable where there is no
-/// library or no driver; a driver without devices is an empty list.
+/// An empty `library` means the usual names. `sysfs` is "/sys" outside tests. The error is
+/// Unavailable when there is no library or no driver. A driver without devices gives an empty list.
 Result<std::unique_ptr<DriverDevices>> open_nvml(const std::string& library,
                                                  const std::string& sysfs);
 

@@ -1,6 +1,6 @@
 // NvmlLibrary: libnvidia-ml, loaded and initialised. Every function is optional: calling one that
-// the library lacks answers kFunctionNotFound, as the library itself does for what it lacks inside.
-// Functions may be called from any thread; NVML locks for itself.
+// the library lacks returns kFunctionNotFound, as the library itself does for functions that it
+// lacks internally. Functions may be called from any thread; NVML does its own locking.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// One function of the library, or the lack of it.
+/// One function of the library, which may be missing.
 template <class... Parameters>
 class NvmlCall {
  public:
@@ -28,15 +28,15 @@ class NvmlCall {
 
 class NvmlLibrary {
  public:
-  /// `path` empty: the usual names, as the dynamic linker finds them. Unavailable where there is no
-  /// library, or one without a driver behind it.
+  /// An empty `path` means the usual names, as the dynamic linker finds them. The error is
+  /// Unavailable when there is no library, or no driver behind it.
   static Result<std::unique_ptr<NvmlLibrary>> open(const std::string& path);
   ~NvmlLibrary();
   NvmlLibrary(const NvmlLibrary&) = delete;
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
-  /// True for the drivers whose _v3 process functions are not to be called: they write another
-  /// structure (535.43 and on) or are gone again (535.98).
+  /// True for drivers whose _v3 process functions must not be called: they write another structure
+  /// (535.43 and later) or are missing again (535.98).
   bool has_odd_processes() const { return odd_processes_; }
   std::string error_text(int code) const;
 

@@ -1,4 +1,4 @@
-// Which processes use an NVIDIA device, whatever form this driver gives the answer in.
+// Which processes use an NVIDIA device, in whichever form the driver reports them.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace berth {
 
-/// Those of CUDA and those that go through MPS, each pid once, by pid. Empty where the driver does
-/// not say. Memory is 0 where only that is unknown. `code` becomes kGpuLost for a lost device.
+/// CUDA processes and MPS clients, each pid once, sorted by pid. Empty when the driver does not
+/// report them. Memory is 0 when only the memory is unknown. `code` becomes kGpuLost for a lost
+/// device.
 std::vector<ProcessUse> read_nvml_processes(const NvmlLibrary& nvml, nvml::Device device,
                                             int& code);
 

@@ -15,8 +15,9 @@ struct NvmlNode {
   std::string pci_bus;  // normal form
 };
 
-/// The island of each node. Devices that NVLink joins, directly or through switches, share one;
-/// where no device has NVLink, those below common PCIe switches do. Numbered from 0 in order.
+/// The island of each node. Devices that NVLink joins, directly or through switches, share an
+/// island. If no device has NVLink, devices below common PCIe switches share one. Islands are
+/// numbered from 0 in order.
 std::vector<std::uint16_t> find_nvml_islands(const NvmlLibrary& nvml,
                                              std::span<const NvmlNode> nodes);
 

@@ -1,5 +1,5 @@
-// Simulated devices: real devices to everything above, whose memory, utilisation, power and
-// processes live in a state file that jobs share (see sim_state.h). `berth simjob` uses them.
+// Simulated devices. To all code above they are real devices, but their memory, utilisation, power
+// and processes live in a state file that jobs share (see sim_state.h). `berth simjob` uses them.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,10 @@ struct SimPart {
 
 bool is_sim_spec(std::string_view gpus);
 
-/// The state behind `sim:4` or `sim:4x24GiB`, made where it is missing: the file that
-/// BERTH_SIM_STATE names, else one under berth's state folder for devices of that shape. `gpus`
-/// empty: what BERTH_SIM_STATE names, as a job is told, and which must be there.
+/// Opens the state behind `sim:4` or `sim:4x24GiB` and makes it if it is missing. The file is the
+/// one that BERTH_SIM_STATE names, else one under berth's state folder for devices of that shape.
+/// If `gpus` is empty, the file is the one that BERTH_SIM_STATE names, which berth sets for jobs,
+/// and it must exist.
 Result<std::unique_ptr<SimState>> open_sim_state(std::string_view gpus);
 
 std::vector<SimPart> list_sim_parts(SimState& state);

@@ -1,5 +1,5 @@
 // A job on simulated devices: it takes memory in steps, holds it, frees it and ends, or fails as a
-// real one would. Whatever ends it, its use vanishes from the state file.
+// real job would. However it ends, its use vanishes from the state file.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,9 @@ struct SimJobPlan {
   bool via_mps = false;
 };
 
-/// Runs the job in this process and returns its exit code. On TERM, INT or HUP it frees what it
-/// holds and dies by that signal. Calls with signals of the whole process: for a program's main
-/// thread, without others beside it.
+/// Runs the job in this process and returns its exit code. On TERM, INT or HUP the job frees what
+/// it holds and dies by that signal. It handles signals of the whole process, so call it on a
+/// program's main thread, with no other threads beside it.
 int run_sim_job(SimState& state, const std::vector<SimPart>& visible, const SimJobPlan& plan);
 
 }  // namespace berth

@@ -1,6 +1,6 @@
 // The bytes of the state file that simulated devices share between processes: a header, then one
-// record per device. Plain data of fixed size; everyone maps the same file, so a change here needs
-// a new kSimVersion. SimState owns the rules; see there.
+// record per device. It is plain data of fixed size. All processes map the same file, so a change
+// here needs a new kSimVersion. SimState owns the rules; see there.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct SimProcess {
   std::int32_t pid;
   std::int16_t slice;     // the MIG slice it runs on; -1 for the whole device
   std::uint16_t via_mps;  // 1: listed as a client of MPS
-  std::uint64_t start;    // clock ticks after boot: tells it from a later process of the same pid
+  std::uint64_t start;    // clock ticks after boot; a later process with the same pid has another
   std::int64_t memory;    // bytes
   std::int32_t utilization;
   std::int32_t milliwatts;
@@ -42,14 +42,14 @@ struct SimRecord {
   std::array<char, 64> model;
   std::array<char, 16> pci_bus;
   std::int64_t memory;   // bytes
-  std::int64_t foreign;  // bytes in use by nobody in particular, set by hand
+  std::int64_t foreign;  // bytes in use by no process in particular, set by hand
   std::int32_t idle_milliwatts;
   std::int32_t limit_milliwatts;
   std::int32_t least_limit_milliwatts;
   std::int32_t most_limit_milliwatts;
   std::uint16_t numa;
   std::uint16_t island;
-  std::uint32_t mig_slices;  // 0: MIG is off; else so many equal slices
+  std::uint32_t mig_slices;  // 0: MIG is off; else the number of equal slices
   std::uint32_t lost;
   SimFields unsupported;
   std::uint32_t last_xid;

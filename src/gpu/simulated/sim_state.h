@@ -1,7 +1,7 @@
-// SimState: the shared state file of simulated devices, opened. Schedulers, simulated jobs and the
-// fake driver library all go through it. A file lock, which the kernel releases when its holder
-// dies, guards every look; entries of processes that are gone are dropped on the next look, so
-// kill -9 at any moment leaves nothing that would have to be repaired. Any thread may call it.
+// SimState: the opened state file that simulated devices share. Schedulers, simulated jobs and the
+// fake driver library all go through it. A file lock guards every access, and the kernel releases
+// it when its holder dies. Each access first drops the entries of dead processes, so kill -9 at any
+// moment leaves nothing to repair. Any thread may call it.
 #pragma once
 
 #include <memory>
@@ -27,10 +27,10 @@ struct SimShape {
 
 class SimState {
  public:
-  /// Only a file that is there.
+  /// Opens an existing file only.
   static Result<std::unique_ptr<SimState>> open(const std::string& path);
-  /// Makes the file, and the folder it is in, where they are missing. A file that is there must
-  /// hold shape.count devices.
+  /// Makes the file and its folder if they are missing. An existing file must hold shape.count
+  /// devices.
   static Result<std::unique_ptr<SimState>> open_or_create(const std::string& path, SimShape shape);
 
   ~SimState();
@@ -40,8 +40,8 @@ class SimState {
   std::size_t size() const { return devices_.size(); }
   const std::string& path() const { return path_; }
 
-  /// Calls body(SimHeader&, std::span<SimRecord>) while nobody else looks. Dead processes have been
-  /// dropped and energy has been counted up to now.
+  /// Calls body(SimHeader&, std::span<SimRecord>) under the lock. Dead processes have been dropped
+  /// and energy has been counted up to now.
   template <class Body>
   auto locked(Body&& body) {
     const Lock lock(*this);
@@ -85,7 +85,7 @@ void set_sim_text(std::array<char, N>& field, std::string_view text) {
   text.substr(0, N).copy(field.data(), N);
 }
 
-/// What the parts of a record add up to. `slice` -1 is the whole device.
+/// Totals over the parts of a record. `slice` -1 means the whole device.
 Bytes sim_memory(const SimRecord& device, int slice = -1);
 Bytes sim_used(const SimRecord& device, int slice = -1);
 int sim_utilization(const SimRecord& device);

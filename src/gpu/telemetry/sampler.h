@@ -1,4 +1,4 @@
-// Sampler: reads the devices again and again on a thread of its own, because a driver may block.
+// Sampler: reads the devices at an interval on its own thread, because a driver may block.
 #pragma once
 
 #include <chrono>
@@ -14,26 +14,26 @@
 
 namespace berth {
 
-/// Its methods may be called from any thread but its own. `devices` must outlive it, and nobody
-/// else may call devices.sample() meanwhile.
+/// Its methods may be called from any thread but its own. `devices` must outlive it, and no other
+/// code may call devices.sample() meanwhile.
 class Sampler {
  public:
-  /// Called on the sampler's thread: hand the samples over and return. They began after the call of
-  /// sample_now() with the number `asked`.
+  /// Called on the sampler's thread: hand the samples over and return. Sampling began after the
+  /// call of sample_now() with the number `asked`.
   using Callback = std::function<void(std::vector<DeviceSample>, std::uint64_t asked)>;
 
   /// Starts at once, with a first sample.
   Sampler(Devices& devices, Duration interval, Callback callback);
-  /// Waits for a sample that is under way, and for no longer.
+  /// Waits only for a sample that is under way.
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  /// A sample that begins after this call. Calls that come while one is awaited share it. Returns
-  /// the call's number, from 1 on.
+  /// Requests a sample that begins after this call. Calls made while one is awaited share it.
+  /// Returns the number of this call, counted from 1.
   std::uint64_t sample_now();
-  /// Samples at this interval for a while: for the time in which a job grows. The shorter interval
-  /// wins where two ask.
+  /// Samples at this interval for the time in which a job grows. The shorter of two requested
+  /// intervals wins.
   void hurry(Duration interval, Duration length);
 
  private:

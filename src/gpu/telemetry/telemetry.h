@@ -1,5 +1,5 @@
-// Telemetry: readings of the devices while jobs run. A thread samples and works out whose
-// memory it is; the loop is woken by event_fd() and takes the newest reading. The scheduling path
+// Telemetry: readings of the devices while jobs run. A thread samples the devices and attributes
+// their memory. event_fd() wakes the loop, which takes the newest reading. The scheduling path
 // never waits.
 #pragma once
 
@@ -21,18 +21,18 @@ class Telemetry {
   struct Reading {
     std::vector<DeviceSample> samples;
     std::vector<DeviceUse> use;
-    std::uint64_t asked = 0;  // the number of a refresh(): the reading began after it
+    std::uint64_t asked = 0;  // the number of a refresh(); the reading began after that call
   };
 
-  /// `run`: the mark of this run's jobs, see ProcessTree. Returns with a first reading to take:
-  /// which devices are lost or taken must be known before the first job starts.
+  /// `run` is the mark of this run's jobs, see ProcessTree. Returns when there is a first reading
+  /// to take, because lost and occupied devices must be known before the first job starts.
   Telemetry(Devices& devices, std::string run, Duration interval);
 
   int event_fd() const { return event_.get(); }
   std::optional<Reading> take();
 
-  /// A reading soon: what others used of a device has changed. One that is under way may come
-  /// before; those that begin after this call have its number, or a higher one.
+  /// Requests a reading soon, because the use of a device by others has changed. A reading that is
+  /// under way may come first. Readings that begin after this call have its number or a higher one.
   std::uint64_t refresh() { return sampler_.sample_now(); }
 
   void job_started(JobRoot root);
@@ -43,9 +43,9 @@ class Telemetry {
 
   struct Root {
     JobRoot root;
-    /// Ended jobs are remembered for the samples that may have been under way at their end: what
-    /// they held must not be taken for somebody else's.
-    int samples_left = -1;  // -1: runs
+    /// Ended jobs are remembered for the samples that may have been under way when they ended, so
+    /// that their memory is not taken for that of others.
+    int samples_left = -1;  // -1: the job runs
   };
 
   ProcessTree tree_;
