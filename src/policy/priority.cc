@@ -12,6 +12,7 @@
 // fits goes first: small ones fill the gaps that are left, large ones would find no gap later. The
 // same holds for jobs that go past one that does not fit, whenever they came.
 #include <algorithm>
+#include <limits>
 
 #include "policy/policies.h"
 
@@ -23,6 +24,20 @@ constexpr int kBackfillDepth = 32;
 /// How many kinds of job that fit are compared.
 constexpr int kChoice = 64;
 
+/// a + b × c, or the end of the range beyond which that lies: a user may choose any aging.
+Rank saturated(std::int64_t a, std::int64_t b, std::int64_t c) {
+  constexpr auto kRange = std::numeric_limits<std::int64_t>();
+  std::int64_t product = 0;
+  std::int64_t sum = 0;
+  if (__builtin_mul_overflow(b, c, &product)) {
+    product = (b < 0) != (c < 0) ? kRange.min() : kRange.max();
+  }
+  if (__builtin_add_overflow(a, product, &sum)) {
+    sum = product < 0 ? kRange.min() : kRange.max();
+  }
+  return sum;
+}
+
 class Priority final : public Policy {
  public:
   explicit Priority(PriorityOptions options) : options_(options) {}
@@ -30,7 +45,8 @@ class Priority final : public Policy {
   std::string_view name() const override { return "priority"; }
 
   Rank rank(const Job& job, const Needs&) override {
-    return job.submitted.time_since_epoch().count() + job.priority * options_.aging.count();
+    return saturated(job.submitted.time_since_epoch().count(), job.priority,
+                     options_.aging.count());
   }
 
   std::optional<Proposal> propose(const View& view) override {

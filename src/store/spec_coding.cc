@@ -95,7 +95,9 @@ std::optional<JobSpec> decode_spec(Decoder& in) {
   spec.held = (fields & kHeld) != 0;
   spec.owner = fields & kOwner ? OwnerId{in.word()} : spec.owner;
   spec.weight = fields & kWeight ? in.half_word() : spec.weight;
-  return spec;
+  const bool sound =
+      spec.priority >= -kMostPriority && spec.priority <= kMostPriority && spec.weight > 0;
+  return sound ? std::optional(std::move(spec)) : std::nullopt;
 }
 
 }  // namespace berth

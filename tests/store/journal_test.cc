@@ -242,6 +242,10 @@ TEST(JournalTest, InputsComeBackAndDamageIsSeen) {
     EXPECT_FALSE(decode_input(bytes + "x"));
   }
   EXPECT_FALSE(decode_input(""));
+  // A rank could not be reckoned from it.
+  JobSpec beyond;
+  beyond.priority = kMostPriority + 1;
+  EXPECT_FALSE(decode_input(encode_input(Submit{beyond})));
   EXPECT_FALSE(decode_input("\x7f"));
   for (int i = 0; i < 20'000; ++i) {
     std::string noise(random.below(20), ' ');
