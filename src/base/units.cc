@@ -16,7 +16,6 @@ struct Unit {
 };
 
 constexpr std::array kSizeUnits = {
-    Unit{"", 1048576.0},
     Unit{"B", 1.0},
     Unit{"kB", 1e3},
     Unit{"KB", 1e3},
@@ -86,13 +85,21 @@ Result<Bytes> parse_bytes(std::string_view text) {
     if (rest.starts_with(' ')) {
       rest.remove_prefix(1);  // format_bytes puts one there
     }
-    const Unit* unit = find_unit(kSizeUnits, take_letters(rest));
+    const std::string_view name = take_letters(rest);
+    if (name.empty() && rest.empty() && number == 0) {
+      return Bytes{};
+    }
+    if (name.empty() && rest.empty()) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("'{0}' has no unit: write {0}GiB or {0}MiB", text));
+    }
+    const Unit* unit = find_unit(kSizeUnits, name);
     if (unit != nullptr && rest.empty() && number * unit->factor <= kLargest) {
       return Bytes{static_cast<std::int64_t>(std::llround(number * unit->factor))};
     }
   }
   return fail(ErrorCode::Usage,
-              fmt::format("'{}' is not a size: write 8GiB, 500MB or a number of MiB", text));
+              fmt::format("'{}' is not a size: write 8GiB or 500MB", text));
 }
 
 Result<Duration> parse_duration(std::string_view text) {

@@ -31,7 +31,7 @@ struct Bytes {
 constexpr Bytes mebibytes(std::int64_t n) { return {n << 20}; }
 constexpr Bytes gibibytes(std::int64_t n) { return {n << 30}; }
 
-/// `8GiB`, `8 GiB`, `500MB`, `1.5G` (binary, like GiB), or a plain number of MiB. Never negative.
+/// `8GiB`, `8 GiB`, `500MB`, `1.5G` (binary, like GiB), or 0. Never negative.
 Result<Bytes> parse_bytes(std::string_view text);
 
 /// `90s`, `10m`, `2h30m`, `1d`, `250ms`, or a plain number of seconds. Never negative.
