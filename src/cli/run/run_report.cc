@@ -1,6 +1,7 @@
 #include "cli/run/run_report.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -36,6 +37,14 @@ std::string device_table(const RunSummary& summary, const Terminal& terminal) {
   return table.render(terminal.columns, terminal.colour);
 }
 
+/// As after 2>&1: what goes to the two must keep its order.
+bool same_file(int a, int b) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 }  // namespace
 
 std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool json,
@@ -45,12 +54,13 @@ std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool 
     outputs.capture_stdout = outputs.capture_stderr = true;
     return make_json_reporter();
   }
+  // Whatever the streams are, the end of a job's output tells an end by GPU memory from others.
+  outputs.capture_stderr = true;
   if (describe_terminal(STDERR_FILENO).interactive) {
-    outputs.capture_stderr = true;
     outputs.capture_stdout = options.prefix || ::isatty(STDOUT_FILENO) != 0;
     return make_progress_reporter(options);
   }
-  outputs.capture_stdout = outputs.capture_stderr = options.prefix;
+  outputs.capture_stdout = options.prefix || same_file(STDOUT_FILENO, STDERR_FILENO);
   return make_plain_reporter(options);
 }
 
