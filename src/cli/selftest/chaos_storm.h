@@ -1,11 +1,11 @@
 // One round of `berth selftest --chaos`: a home of its own, jobs through the daemon's interface,
 // some of which are killed by force, and SIGKILL for the daemon, launchers and shims at random
 // moments. Then all is quiet, and what is queued then must run. Changes this process's environment,
-// and starts processes that end_everything() ends.
+// and starts processes that end_everything() of chaos_leftovers.h ends.
 #pragma once
 
-#include <array>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -39,9 +39,5 @@ struct StormResult {
 /// what the round found is in its result.
 Result<StormResult> run_storm(const StormPlan& plan,
                               const std::function<void(const std::string&)>& progress);
-
-/// Kills every process that has the mark and waits until they are gone: the daemon, launchers,
-/// shims and jobs.
-void end_everything(const std::string& mark);
 
 }  // namespace berth
