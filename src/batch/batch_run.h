@@ -5,13 +5,11 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "batch/journal.h"
-#include "core/claim_book.h"
-#include "memory/peak_file.h"
+#include "batch/script_profiles.h"
 #include "run/input.h"
 #include "run/observer.h"
 #include "spec/task.h"
@@ -65,10 +63,9 @@ class BatchRun final : public RunObserver {
   void send_profiles();
   void send_ready();
   void send(const Member& member, bool is_profile, std::int32_t priority);
-  bool is_known(const std::string& script);
   void profile_ended(const Member& member, const JobEndEvent& end);
   void task_ended(const Member& member, const JobEndEvent& end);
-  void give_up(const Member& member);
+  void give_up(const Member& member, const std::string& reason);
   void note(const Result<void>& written);
 
   BatchOptions options_;
@@ -76,16 +73,12 @@ class BatchRun final : public RunObserver {
   BatchJournal& journal_;
   RunObserver& reporter_;
   InputFeed feed_;
-  ClaimBook book_;
-  PeakFile peaks_;
+  ScriptProfiles profiles_;
 
-  std::size_t span_ = 0;                       // the batch that is next
-  std::vector<Member> members_;                // of the batch that runs, those to run, in order
-  std::size_t ready_ = 0;                      // so many of them were sent, or given up
-  std::size_t unfinished_ = 0;                 // of those that were sent
-  std::set<std::string> profiling_;            // scripts
-  std::set<std::string> profiled_;             // scripts, by fingerprint, whatever that has taught
-  std::map<std::string, std::string> broken_;  // scripts whose profile failed, and how
+  std::size_t span_ = 0;                           // the batch that is next
+  std::vector<Member> members_;                    // of the batch that runs, those to run, in order
+  std::size_t ready_ = 0;                          // so many of them were sent, or given up
+  std::size_t unfinished_ = 0;                     // of those that were sent
   std::map<std::string, Sent, std::less<>> sent_;  // by the name of the job
   RunSummary summary_;
 };
