@@ -38,13 +38,7 @@ BatchRun::BatchRun(BatchOptions options, const std::vector<Task>& tasks, BatchJo
       tasks_(tasks),
       journal_(journal),
       reporter_(reporter),
-      peaks_(options_.peaks,
-             [this](const Recipe& recipe, Bytes peak) { (void)book_.learn(recipe, peak); }) {
-  for (const auto& [script, peak] : journal_.progress().profiled) {
-    if (peak == Bytes{}) {
-      profiled_.insert(script);  // the file of peaks does not tell
-    }
-  }
+      profiles_(options_.peaks, journal_.progress().profiled) {
   for (std::size_t row = 0; row < tasks_.size(); ++row) {
     const bool pending =
         is_pending(journal_.progress().row(row), tasks_[row], options_.rerun_failed);
@@ -61,7 +55,7 @@ Input BatchRun::input() {
 bool BatchRun::begin_batch() {
   members_.clear();
   ready_ = 0;
-  broken_.clear();
+  profiles_.forget_failures();
   for (; members_.empty(); ++span_) {
     const BatchProgress& progress = journal_.progress();
     if (span_ == progress.batches.size()) {
@@ -86,20 +80,15 @@ bool BatchRun::begin_batch() {
   return true;
 }
 
-bool BatchRun::is_known(const std::string& script) {
-  return book_.claim(script_recipe(script)).has_value() ||
-         profiled_.contains(fingerprint_of(script));
-}
-
 void BatchRun::send_profiles() {
   if (options_.profile_epochs == 0) {
     return;
   }
-  peaks_.read();
+  profiles_.read_peaks();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Member& member = members_[i];
-    if (!profiling_.contains(member.script) && !is_known(member.script)) {
-      profiling_.insert(member.script);
+    if (profiles_.is_wanted(member.script)) {
+      profiles_.begin(member.script);
       send(member, true, static_cast<std::int32_t>(i) - static_cast<std::int32_t>(members_.size()));
     }
   }
@@ -118,11 +107,11 @@ void BatchRun::send_ready() {
       send_profiles();
     }
     const Member& member = members_[ready_];
-    if (profiling_.contains(member.script)) {
+    if (profiles_.goes_on(member.script)) {
       return;
     }
-    if (broken_.contains(member.script)) {
-      give_up(member);
+    if (const std::string* reason = profiles_.failure(member.script)) {
+      give_up(member, *reason);
     } else {
       send(member, false, static_cast<std::int32_t>(ready_));
       ++unfinished_;
@@ -176,12 +165,11 @@ void BatchRun::profile_ended(const Member& member, const JobEndEvent& end) {
   if (end.outcome == Outcome::Cancelled) {
     return;  // nothing more is started anyway
   }
-  profiling_.erase(member.script);
   if (end.outcome != Outcome::Succeeded) {
-    broken_[member.script] = reason_of(end);
+    profiles_.failed(member.script, reason_of(end));
     return;
   }
-  profiled_.insert(fingerprint_of(member.script));
+  profiles_.succeeded(member.script);
   note(journal_.script_profiled(fingerprint_of(member.script), end.peak_memory));
   if (end.peak_memory == Bytes{}) {
     reporter_.warning(fmt::format(
@@ -209,9 +197,8 @@ void BatchRun::task_ended(const Member& member, const JobEndEvent& end) {
 }
 
 /// It will not run, because its profile failed.
-void BatchRun::give_up(const Member& member) {
+void BatchRun::give_up(const Member& member, const std::string& reason) {
   const Task& task = tasks_[member.row];
-  const std::string& reason = broken_.at(member.script);
   --summary_.counts.not_run;
   ++summary_.counts.failed;
   note(journal_.row_failed(member.row, task.fingerprint, "profile: " + reason));

@@ -5,13 +5,11 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "batch/journal.h"
-#include "core/claim_book.h"
-#include "memory/peak_file.h"
+#include "batch/script_profiles.h"
 #include "run/input.h"
 #include "run/observer.h"
 #include "spec/task.h"
@@ -66,10 +64,9 @@ class BatchRun final : public RunObserver {
   void send_profiles();
   void send_ready();
   void send(const Member& member, bool is_profile, std::int32_t priority);
-  bool is_known(const std::string& script);
   void profile_ended(const Member& member, const JobEndEvent& end);
   void task_ended(const Member& member, const JobEndEvent& end);
-  void give_up(const Member& member);
+  void give_up(const Member& member, const std::string& reason);
   void note(const Result<void>& written);
 
   BatchOptions options_;
@@ -77,16 +74,12 @@ class BatchRun final : public RunObserver {
   BatchJournal& journal_;
   RunObserver& reporter_;
   InputFeed feed_;
-  ClaimBook book_;
-  PeakFile peaks_;
+  ScriptProfiles profiles_;
 
   std::size_t span_ = 0;                           // the next batch
   std::vector<Member> members_;                    // pending rows of the current batch, in order
   std::size_t ready_ = 0;                          // how many members were sent or given up
   std::size_t unfinished_ = 0;                     // sent members that have not ended
-  std::set<std::string> profiling_;                // scripts whose profile runs
-  std::set<std::string> profiled_;                 // fingerprints of scripts, even without a peak
-  std::map<std::string, std::string> broken_;      // scripts whose profile failed, and how
   std::map<std::string, Sent, std::less<>> sent_;  // by job name
   RunSummary summary_;
 };

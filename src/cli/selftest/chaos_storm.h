@@ -1,11 +1,11 @@
 // One round of `berth selftest --chaos`. It has its own home and submits jobs through the daemon's
 // interface. Some jobs are killed by force, and the daemon, launchers and shims get SIGKILL at
 // random moments. Then the killing stops, and jobs queued after that must run. A round changes this
-// process's environment and starts processes that end_everything() ends.
+// process's environment and starts processes that end_everything() of chaos_leftovers.h ends.
 #pragma once
 
-#include <array>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -39,9 +39,5 @@ struct StormResult {
 /// run; the findings of a round are in its result.
 Result<StormResult> run_storm(const StormPlan& plan,
                               const std::function<void(const std::string&)>& progress);
-
-/// Kills every process that has the mark and waits until they are gone: the daemon, launchers,
-/// shims and jobs.
-void end_everything(const std::string& mark);
 
 }  // namespace berth

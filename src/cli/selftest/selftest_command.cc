@@ -13,6 +13,7 @@
 
 #include "api/json_writer.h"
 #include "cli/commands.h"
+#include "cli/selftest/chaos_leftovers.h"
 #include "cli/selftest/chaos_storm.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/table.h"

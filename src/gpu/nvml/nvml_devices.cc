@@ -32,7 +32,7 @@ class Reader {
   bool lost_ = false;
 };
 
-using TextCall = NvmlLibrary::OfDevice<char*, unsigned>;
+using TextCall = NvmlFunctions::OfDevice<char*, unsigned>;
 
 std::string read_text(const TextCall& call, nvml::Device device) {
   std::array<char, nvml::kTextSize> text{};
@@ -40,7 +40,7 @@ std::string read_text(const TextCall& call, nvml::Device device) {
   return call(device, text.data(), room) == nvml::kSuccess ? text.data() : "";
 }
 
-std::optional<nvml::Memory> read_memory(const NvmlLibrary& nvml, nvml::Device device,
+std::optional<nvml::Memory> read_memory(const NvmlFunctions& nvml, nvml::Device device,
                                         Reader& reader) {
   nvml::MemoryV2 newer{};
   newer.version = nvml::versioned(sizeof(newer), 2);
@@ -59,13 +59,13 @@ class NvmlDevices final : public DriverDevices {
   NvmlDevices(std::unique_ptr<NvmlLibrary> nvml, const std::string& sysfs)
       : nvml_(std::move(nvml)) {
     std::vector<NvmlNode> nodes = find_gpus();
-    const std::vector<std::uint16_t> islands = find_nvml_islands(*nvml_, nodes);
+    const std::vector<std::uint16_t> islands = find_nvml_islands(nvml_->call(), nodes);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       DeviceInfo gpu;
       gpu.family = DeviceFamily::Nvidia;
       gpu.pci_bus = nodes[i].pci_bus;
       gpu.spec.name = fmt::format("{}", i);
-      gpu.spec.model = read_text(nvml_->name, nodes[i].device);
+      gpu.spec.model = read_text(nvml_->call().name, nodes[i].device);
       gpu.spec.locality = {
           .node = 0, .numa = numa_of_pci(sysfs, gpu.pci_bus), .island = islands[i]};
       add_gpu(gpu, nodes[i].device);
@@ -74,7 +74,7 @@ class NvmlDevices final : public DriverDevices {
   }
   ~NvmlDevices() override {
     if (events_ != nullptr) {
-      (void)nvml_->event_set_free(events_);
+      (void)nvml_->call().event_set_free(events_);
     }
   }
 
@@ -100,14 +100,15 @@ class NvmlDevices final : public DriverDevices {
     const std::string& name = list_.at(index).spec.name;
     unsigned least = 0;
     unsigned most = 0;
-    if (nvml_->power_limit_range(unit.gpu, &least, &most) == nvml::kSuccess &&
+    if (nvml_->call().power_limit_range(unit.gpu, &least, &most) == nvml::kSuccess &&
         (watts * 1000 < least || watts * 1000 > most)) {
       return fail(ErrorCode::Usage,
                   fmt::format("the power limit of device {} is {} to {} W, not {:.0f} W", name,
                               least / 1000, most / 1000, watts));
     }
     const auto milliwatts = static_cast<unsigned>(std::lround(watts * 1000));
-    if (const int code = nvml_->set_power_limit(unit.gpu, milliwatts); code != nvml::kSuccess) {
+    if (const int code = nvml_->call().set_power_limit(unit.gpu, milliwatts);
+        code != nvml::kSuccess) {
       return fail(ErrorCode::Refused, fmt::format("cannot set the power limit of device {}: {}",
                                                   name, nvml_->error_text(code)));
     }
@@ -117,13 +118,14 @@ class NvmlDevices final : public DriverDevices {
  private:
   std::vector<NvmlNode> find_gpus() const {
     unsigned count = 0;
-    (void)nvml_->count(&count);
+    (void)nvml_->call().count(&count);
     std::vector<NvmlNode> nodes(count);
     for (unsigned i = 0; i < count; ++i) {
       // One that cannot be had keeps its place: the numbers of the others must not move.
-      (void)nvml_->by_index(i, &nodes[i].device);
+      (void)nvml_->call().by_index(i, &nodes[i].device);
       nvml::PciInfo pci{};
-      if (nodes[i].device != nullptr && nvml_->pci(nodes[i].device, &pci) == nvml::kSuccess) {
+      if (nodes[i].device != nullptr &&
+          nvml_->call().pci(nodes[i].device, &pci) == nvml::kSuccess) {
         pci.bus_id.back() = '\0';
         nodes[i].pci_bus = normal_pci_bus(pci.bus_id.data());
       }
@@ -136,9 +138,9 @@ class NvmlDevices final : public DriverDevices {
     unsigned mode = 0;
     unsigned pending = 0;
     unsigned most = 0;
-    const bool split = nvml_->mig_mode(device, &mode, &pending) == nvml::kSuccess &&
+    const bool split = nvml_->call().mig_mode(device, &mode, &pending) == nvml::kSuccess &&
                        mode == nvml::kMigEnabled &&
-                       nvml_->most_mig_devices(device, &most) == nvml::kSuccess;
+                       nvml_->call().most_mig_devices(device, &most) == nvml::kSuccess;
     if (!split) {
       add(gpu, {device, device});
       return;
@@ -146,7 +148,7 @@ class NvmlDevices final : public DriverDevices {
     unsigned number = 0;
     for (unsigned place = 0; place < most; ++place) {
       nvml::Device slice = nullptr;
-      if (nvml_->mig_device(device, place, &slice) == nvml::kSuccess && slice != nullptr) {
+      if (nvml_->call().mig_device(device, place, &slice) == nvml::kSuccess && slice != nullptr) {
         DeviceInfo info = gpu;
         info.spec.name += fmt::format(":{}", number++);
         add(std::move(info), {slice, device});
@@ -157,11 +159,11 @@ class NvmlDevices final : public DriverDevices {
   void add(DeviceInfo info, const Unit& unit) {
     Reader reader;
     nvml::Attributes attributes{};
-    info.spec.uuid = read_text(nvml_->uuid, unit.device);
+    info.spec.uuid = read_text(nvml_->call().uuid, unit.device);
     info.visible = info.spec.uuid.empty() ? info.spec.name : info.spec.uuid;
-    if (const auto memory = read_memory(*nvml_, unit.device, reader)) {
+    if (const auto memory = read_memory(nvml_->call(), unit.device, reader)) {
       info.spec.memory = Bytes{static_cast<std::int64_t>(memory->total)};
-    } else if (nvml_->attributes(unit.device, &attributes) == nvml::kSuccess) {
+    } else if (nvml_->call().attributes(unit.device, &attributes) == nvml::kSuccess) {
       info.spec.memory = mebibytes(static_cast<std::int64_t>(attributes.memory_mebibytes));
     }
     list_.push_back(std::move(info));
@@ -169,35 +171,35 @@ class NvmlDevices final : public DriverDevices {
   }
 
   void watch_errors(std::span<const NvmlNode> nodes) {
-    if (nvml_->event_set_create(&events_) != nvml::kSuccess) {
+    if (nvml_->call().event_set_create(&events_) != nvml::kSuccess) {
       events_ = nullptr;
       return;
     }
     for (const NvmlNode& node : nodes) {
-      (void)nvml_->register_events(node.device, nvml::kEventXid, events_);
+      (void)nvml_->call().register_events(node.device, nvml::kEventXid, events_);
     }
   }
 
   DeviceSample read(const Unit& unit) const {
     DeviceSample sample;
     Reader reader;
-    if (const auto memory = read_memory(*nvml_, unit.device, reader)) {
+    if (const auto memory = read_memory(nvml_->call(), unit.device, reader)) {
       sample.used = Bytes{static_cast<std::int64_t>(memory->used)};
     }
-    if (nvml::Utilization rates{}; reader.took(nvml_->utilization(unit.device, &rates))) {
+    if (nvml::Utilization rates{}; reader.took(nvml_->call().utilization(unit.device, &rates))) {
       sample.utilization = static_cast<int>(rates.gpu);
     }
     unsigned number = 0;
-    if (reader.took(nvml_->power(unit.gpu, &number))) {
+    if (reader.took(nvml_->call().power(unit.gpu, &number))) {
       sample.power = number / 1000.0;
     }
-    if (reader.took(nvml_->power_limit(unit.gpu, &number))) {
+    if (reader.took(nvml_->call().power_limit(unit.gpu, &number))) {
       sample.power_limit = number / 1000.0;
     }
-    if (unsigned long long total = 0; reader.took(nvml_->energy(unit.gpu, &total))) {
+    if (unsigned long long total = 0; reader.took(nvml_->call().energy(unit.gpu, &total))) {
       sample.energy = static_cast<double>(total) / 1000.0;
     }
-    if (reader.took(nvml_->temperature(unit.gpu, nvml::kTemperatureGpu, &number))) {
+    if (reader.took(nvml_->call().temperature(unit.gpu, nvml::kTemperatureGpu, &number))) {
       sample.temperature = static_cast<int>(number);
     }
     int code = nvml::kSuccess;
@@ -215,7 +217,7 @@ class NvmlDevices final : public DriverDevices {
     constexpr int kMostAtOnce = 256;
     nvml::EventData event{};
     for (int i = 0; i < kMostAtOnce && events_ != nullptr &&
-                    nvml_->event_set_wait(events_, &event, 0) == nvml::kSuccess;
+                    nvml_->call().event_set_wait(events_, &event, 0) == nvml::kSuccess;
          ++i) {
       for (std::size_t unit = 0; unit < units_.size(); ++unit) {
         if (event.type == nvml::kEventXid && units_[unit].gpu == event.device) {

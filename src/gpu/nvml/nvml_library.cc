@@ -36,10 +36,6 @@ std::string_view meaning(int code) {
 
 }  // namespace
 
-NvmlLibrary::Handle::~Handle() { ::dlclose(library); }
-
-void* NvmlLibrary::Handle::find(const char* symbol) const { return ::dlsym(library, symbol); }
-
 Result<std::unique_ptr<NvmlLibrary>> NvmlLibrary::open(const std::string& path) {
   void* library = nullptr;
   std::string reason;
@@ -63,12 +59,12 @@ Result<std::unique_ptr<NvmlLibrary>> NvmlLibrary::open(const std::string& path) 
 }
 
 Result<void> NvmlLibrary::start() {
-  if (const int code = init_(); code != nvml::kSuccess) {
+  if (const int code = functions_.init(); code != nvml::kSuccess) {
     return fail(ErrorCode::Unavailable, fmt::format("libnvidia-ml: {}", error_text(code)));
   }
   started_ = true;
   std::array<char, nvml::kTextSize> version{};
-  if (driver_version(version.data(), version.size() - 1) == nvml::kSuccess) {
+  if (functions_.driver_version(version.data(), version.size() - 1) == nvml::kSuccess) {
     odd_processes_ = is_odd_driver(version.data());
   }
   return {};
@@ -76,7 +72,7 @@ Result<void> NvmlLibrary::start() {
 
 NvmlLibrary::~NvmlLibrary() {
   if (started_) {
-    (void)shutdown_();
+    (void)functions_.shutdown();
   }
 }
 

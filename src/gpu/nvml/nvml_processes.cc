@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kLargestEntry = sizeof(nvml::ProcessOdd);
 
 /// One call form; `stride` is how far its entries are apart. All begin with pid and memory.
-int read_list(const NvmlLibrary::Processes& call, nvml::Device device, std::size_t stride,
+int read_list(const NvmlFunctions::Processes& call, nvml::Device device, std::size_t stride,
               std::map<pid_t, Bytes>& found) {
   static_assert(offsetof(nvml::ProcessV1, used) == offsetof(nvml::ProcessV2, used));
   unsigned capacity = 64;
@@ -41,7 +41,7 @@ int read_list(const NvmlLibrary::Processes& call, nvml::Device device, std::size
 std::vector<ProcessUse> read_nvml_processes(const NvmlLibrary& nvml, nvml::Device device,
                                             int& code) {
   struct Form {
-    const NvmlLibrary::Processes& call;
+    const NvmlFunctions::Processes& call;
     std::size_t stride;
     bool newest;
   };
@@ -59,14 +59,14 @@ std::vector<ProcessUse> read_nvml_processes(const NvmlLibrary& nvml, nvml::Devic
     return last;
   };
   std::map<pid_t, Bytes> found;
-  code = read_any({{nvml.compute_v3, sizeof(nvml::ProcessV2), true},
-                   {nvml.compute_v2, sizeof(nvml::ProcessV2), false},
-                   {nvml.compute_v1, sizeof(nvml::ProcessV1), false}},
+  code = read_any({{nvml.call().compute_v3, sizeof(nvml::ProcessV2), true},
+                   {nvml.call().compute_v2, sizeof(nvml::ProcessV2), false},
+                   {nvml.call().compute_v1, sizeof(nvml::ProcessV1), false}},
                   found);
   if (code != nvml::kGpuLost) {
-    (void)read_any({{nvml.mps_v3, sizeof(nvml::ProcessV2), true},
-                    {nvml.mps_v2, sizeof(nvml::ProcessV2), false},
-                    {nvml.mps_v1, sizeof(nvml::ProcessV1), false}},
+    (void)read_any({{nvml.call().mps_v3, sizeof(nvml::ProcessV2), true},
+                    {nvml.call().mps_v2, sizeof(nvml::ProcessV2), false},
+                    {nvml.call().mps_v1, sizeof(nvml::ProcessV1), false}},
                    found);
   }
   std::vector<ProcessUse> processes;

@@ -34,7 +34,7 @@ class Groups {
 };
 
 /// Joins what NVLink joins; false where no link is up at all.
-bool join_by_nvlink(const NvmlLibrary& nvml, std::span<const NvmlNode> nodes, Groups& groups) {
+bool join_by_nvlink(const NvmlFunctions& nvml, std::span<const NvmlNode> nodes, Groups& groups) {
   bool any = false;
   std::optional<std::size_t> on_switch;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -62,7 +62,7 @@ bool join_by_nvlink(const NvmlLibrary& nvml, std::span<const NvmlNode> nodes, Gr
   return any;
 }
 
-void join_by_pcie(const NvmlLibrary& nvml, std::span<const NvmlNode> nodes, Groups& groups) {
+void join_by_pcie(const NvmlFunctions& nvml, std::span<const NvmlNode> nodes, Groups& groups) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (std::size_t j = i + 1; j < nodes.size(); ++j) {
       unsigned level = nvml::kTopologySystem;
@@ -76,7 +76,7 @@ void join_by_pcie(const NvmlLibrary& nvml, std::span<const NvmlNode> nodes, Grou
 
 }  // namespace
 
-std::vector<std::uint16_t> find_nvml_islands(const NvmlLibrary& nvml,
+std::vector<std::uint16_t> find_nvml_islands(const NvmlFunctions& nvml,
                                              std::span<const NvmlNode> nodes) {
   Groups groups(nodes.size());
   if (!join_by_nvlink(nvml, nodes, groups)) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/nvml/nvml_library.h"
+#include "gpu/nvml/nvml_functions.h"
 
 namespace berth {
 
@@ -18,7 +18,7 @@ struct NvmlNode {
 /// The island of each node. Devices that NVLink joins, directly or through switches, share an
 /// island. If no device has NVLink, devices below common PCIe switches share one. Islands are
 /// numbered from 0 in order.
-std::vector<std::uint16_t> find_nvml_islands(const NvmlLibrary& nvml,
+std::vector<std::uint16_t> find_nvml_islands(const NvmlFunctions& nvml,
                                              std::span<const NvmlNode> nodes);
 
 }  // namespace berth
