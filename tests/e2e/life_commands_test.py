@@ -1,10 +1,58 @@
 """What can be done to jobs that are there already: edit, rerun, pause, forget, hold and signals."""
 
 import os
+import pty
 import signal
 import unittest
 
+from daemon_case import BERTH
 from life_case import LifeCase
+
+
+class Asking(LifeCase):
+    devices = "sim:1"
+
+    def setUp(self):
+        super().setUp()
+        self.berth("submit", "--hold", "--array", "3", "--project", "p", "true")
+        self.berth("submit", "--hold", "--project", "q", "true")
+
+    def at_terminal(self, answer, *words):
+        """What a command prints on a terminal whose user types `answer`, and its exit code."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execve(BERTH, [BERTH, *words], self.env)
+        os.write(terminal, answer)
+        text = b""
+        while True:
+            try:
+                some = os.read(terminal, 1000)
+            except OSError:  # the other end is closed
+                some = b""
+            if not some:
+                break
+            text += some
+        os.close(terminal)
+        return text.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def states(self):
+        return [job["state"] for job in self.jobs()]
+
+    def test_a_terminal_is_asked_before_many_jobs_change(self):
+        text, code = self.at_terminal(b"n\n", "kill", "project=p")
+        self.assertIn("kill 3 jobs? [y/N]", text)
+        self.assertIn("nothing was changed", text)
+        self.assertEqual((code, self.states()), (1, ["held"] * 4))
+        text, code = self.at_terminal(b"y\n", "kill", "project=p")
+        self.assertIn("killed 3 jobs", text)
+        self.assertEqual((code, self.states()), (0, ["cancelled"] * 3 + ["held"]))
+
+    def test_what_is_plain_is_not_asked(self):
+        for words in (("release", "project=q"), ("hold", "4"), ("kill", "--yes", "state=held"), ("rerun", "1", "2")):
+            text, code = self.at_terminal(b"", *words)
+            self.assertNotIn("[y/N]", text)
+            self.assertEqual(code, 0, text)
 
 
 class Editing(LifeCase):

@@ -1,9 +1,10 @@
 """GPU memory in berth run: learning, packing, running out, and who is to blame."""
 
 import os
+import subprocess
 import unittest
 
-from run_case import BERTH, GIB, RunCase, events, of_kind
+from run_case import BERTH, DEADLINE, GIB, RunCase, events, of_kind
 
 JOB = "$B simjob --mem {mem}GiB --hold {hold}ms"
 
@@ -106,6 +107,20 @@ class RunningOut(MemoryCase):
         stream = self.run_events(["$B simjob --mem 30GiB"], gpus="sim:1x24GiB", code=1)
         self.assertEqual([e["state"] for e in of_kind(stream, "end")], ["oom"])
         self.assertEqual(of_kind(stream, "retry"), [])
+
+    def test_it_is_seen_whatever_the_outputs_are(self):
+        with open(self.path("jobs"), "w", encoding="utf-8") as jobs:
+            jobs.write("$B simjob --mem 30GiB\necho fine\n")
+        for outputs in ("> log 2>&1", "> log 2> errors", "2>&1 | cat > log", "> /dev/null 2> errors",
+                        "--prefix > log 2>&1"):
+            with self.subTest(outputs):
+                done = subprocess.run(["sh", "-c", f"$B run --gpus sim:1x24GiB jobs {outputs}; true"],
+                                      cwd=self.home, env=self.env, check=True, timeout=DEADLINE)
+                self.assertEqual(done.returncode, 0)
+                with open(self.path("errors" if "2> errors" in outputs else "log"), encoding="utf-8") as file:
+                    text = file.read()
+                self.assertIn("[1] out of GPU memory", text)
+                self.assertIn("OutOfMemoryError", text)
 
     def test_enforced_claims(self):
         told, gate = self.fifo("told"), self.fifo("gate")
