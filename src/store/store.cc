@@ -21,7 +21,7 @@ struct Store::Parts {
   static Result<std::unique_ptr<Parts>> open(const std::string& path);
 
   Database database;
-  std::optional<Writer> writer;
+  std::unique_ptr<Writer> writer;
   std::optional<Reader> reader;
   std::optional<Group> group;
   std::optional<StoreFiles> files;
@@ -40,11 +40,11 @@ Result<std::unique_ptr<Store::Parts>> Store::Parts::open(const std::string& path
                             "with an empty queue, or put a backup in its place",
                             path, error.message));
   };
-  Result<Writer> writer = Writer::make(parts->database);
+  Result<std::unique_ptr<Writer>> writer = Writer::make(parts->database);
   if (!writer) {
     return damaged(writer.error());
   }
-  parts->writer.emplace(std::move(*writer));
+  parts->writer = std::move(*writer);
   Result<Reader> reader =
       Reader::make(parts->database, parts->writer->interner(), parts->writer->counters().staging);
   if (!reader) {
@@ -119,10 +119,13 @@ Result<void> Store::commit() {
 
 void Store::rollback() { parts_->group->rollback(); }
 
-bool Store::misses_files() const { return parts_->files->problem(parts_->group->committed_size()).has_value(); }
+bool Store::misses_files() const {
+  return parts_->files->problem(parts_->group->committed_size()).has_value();
+}
 
 Result<void> Store::keep_files() {
-  const std::optional<StoreFiles::Problem> problem = parts_->files->problem(parts_->group->committed_size());
+  const std::optional<StoreFiles::Problem> problem =
+      parts_->files->problem(parts_->group->committed_size());
   suspect_ = out_of_reach_ = problem.has_value();
   if (!problem) {
     return {};
