@@ -75,7 +75,7 @@ struct Taken {
 
 /// One submission of many different jobs.
 void submit(Store& store, std::uint64_t jobs, Taken& taken) {
-  const JobId first = store.next_id();
+  const JobId first = store.jobs().next_id();
   std::vector<JobDescription> descriptions;
   descriptions.reserve(jobs);
   for (std::uint64_t i = 0; i < jobs; ++i) {
@@ -85,9 +85,10 @@ void submit(Store& store, std::uint64_t jobs, Taken& taken) {
   taken.wall += seconds([&] {
     for (std::uint64_t i = 0; i < jobs; ++i) {
       const JobId id{first.value + i};
-      must(store.insert(id, 1, std::move(descriptions[i]), submitted(id.value)));
+      must(store.jobs().insert(id, 1, std::move(descriptions[i]), submitted(id.value)));
     }
-    must(store.append(submitted(first.value), Submit{{}, first, static_cast<std::uint32_t>(jobs)}));
+    must(store.journal().append(submitted(first.value),
+                                Submit{{}, first, static_cast<std::uint32_t>(jobs)}));
     must(store.commit());
   });
   taken.cpu += cpu_seconds() - cpu;
@@ -98,7 +99,7 @@ void page(Store& store, std::string_view what, const JobQuery& query) {
   std::size_t found = 0;
   const double taken = seconds([&] {
     for (int i = 0; i < kTimes; ++i) {
-      found = must(store.list(query)).jobs.size();
+      found = must(store.jobs().list(query)).jobs.size();
     }
   });
   fmt::print("{:<44} {:>10.3f} ms  ({} jobs)\n", what, taken / kTimes * 1e3, found);
@@ -151,20 +152,20 @@ void run(const std::string& folder, std::uint64_t jobs) {
   const double array = seconds([&] {
     JobDescription description = small_job(0);
     description.array_index = 0;
-    must(store->insert(store->next_id(), 100'000, description, kStart));
+    must(store->jobs().insert(store->jobs().next_id(), 100'000, description, kStart));
     must(store->commit());
   });
   fmt::print("{:<44} {:>10.0f} jobs/s\n", "an array of 100000", 100'000 / array);
   for (int i = 0; i < 1000; ++i) {
     const JobId id{static_cast<std::uint64_t>(i * 7 + 1)};
-    must(store->begin_attempt({id, 1, {"0"}, kStart, kNever, 0, "/tmp/log", "", {}}));
-    must(store->start_attempt(id, 1, 4711, kStart));
+    must(store->attempts().begin({id, 1, {"0"}, kStart, kNever, 0, "/tmp/log", "", {}}));
+    must(store->attempts().start(id, 1, 4711, kStart));
     if (i >= 8) {
       Ending end;
       end.outcome = Outcome::Succeeded;
       end.ended = submitted(jobs + id.value);
-      must(store->end_attempt(id, 1, end));
-      must(store->end_job(id, end));
+      must(store->attempts().end(id, 1, end));
+      must(store->jobs().end(id, end));
     }
   }
   must(store->commit());
@@ -183,13 +184,13 @@ void run(const std::string& folder, std::uint64_t jobs) {
   std::uint64_t sum = 0;
   const double opened = seconds([&] { store = must(Store::open(path)); });
   const double restart = seconds([&] {
-    must(store->for_each_live([&](const LiveJob& job) {
+    must(store->jobs().for_each_live([&](const LiveJob& job) {
       ++live;
       sum += job.spec.needs.gpus;
     }));
   });
   fmt::print("{:<44} {:>10.1f} bytes\n", "on disk per job",
-             bytes / static_cast<double>(store->next_id().value - 1));
+             bytes / static_cast<double>(store->jobs().next_id().value - 1));
   fmt::print("{:<44} {:>10.3f} s  (open {:.3f} s; {} jobs, {} GPUs)\n", "restart", restart, opened,
              live, sum);
   pages(*store, jobs);

@@ -18,10 +18,10 @@ Duration steady_clock() {
 
 /// When the daemon before wrote something down last; nothing where there was none.
 Result<Duration> newest_record(Store& store) {
-  if (store.next_entry() <= 1) {
+  if (store.journal().next_entry() <= 1) {
     return Duration{};
   }
-  const auto last = store.journal(store.next_entry() - 1, 1);
+  const auto last = store.journal().entries(store.journal().next_entry() - 1, 1);
   if (!last) {
     return Failure(last.error());
   }
@@ -53,7 +53,7 @@ Result<void> DaemonClock::go_on(Store& store, const std::string& boot, DaemonLog
   constexpr Duration kAtMost = std::chrono::hours(24);
   constexpr Duration kNoticeable = std::chrono::seconds(1);
   const Result<Duration> newest = newest_record(store);
-  const Result<std::optional<std::string>> kept = store.setting(kClockSetting);
+  const Result<std::optional<std::string>> kept = store.settings().get(kClockSetting);
   if (!newest || !kept) {
     return Failure(newest ? kept.error() : newest.error());
   }
@@ -73,8 +73,8 @@ Result<void> DaemonClock::go_on(Store& store, const std::string& boot, DaemonLog
         "that they have had",
         to_seconds(shift_));
   }
-  return store.set_setting(std::string(kClockSetting),
-                           fmt::format("{} {}", boot, to_wall_.count()));
+  return store.settings().set(std::string(kClockSetting),
+                              fmt::format("{} {}", boot, to_wall_.count()));
 }
 
 }  // namespace berth

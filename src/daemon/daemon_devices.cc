@@ -12,7 +12,7 @@ namespace {
 
 /// The lines of a setting, each a name.
 Result<std::vector<std::string>> setting_lines(Store& store, std::string_view name) {
-  const Result<std::optional<std::string>> value = store.setting(name);
+  const Result<std::optional<std::string>> value = store.settings().get(name);
   if (!value) {
     return fail(ErrorCode::Io, "the settings in the database cannot be read");
   }
@@ -25,7 +25,7 @@ Result<std::vector<std::string>> setting_lines(Store& store, std::string_view na
 }
 
 Result<void> save_lines(Store& store, std::string name, const std::vector<std::string>& lines) {
-  return store.set_setting(std::move(name), fmt::format("{}", fmt::join(lines, "\n")));
+  return store.settings().set(std::move(name), fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 }  // namespace

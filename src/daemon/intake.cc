@@ -25,7 +25,7 @@ struct Intake::Incoming {
 
   SubmitRequest wanted;
   uid_t user = 0;
-  Store::Environment environment;
+  JobTable::Environment environment;
   Time at{};
   JobId first;
   std::uint64_t count = 0;
@@ -74,7 +74,7 @@ void Intake::begin(SubmitRequest wanted, uid_t user, Turns::Reply reply) {
   auto intake = std::make_shared<Incoming>();
   intake->wanted = std::move(wanted);
   intake->user = user;
-  intake->environment = Store::share_environment(intake->wanted.defaults.environment);
+  intake->environment = JobTable::share_environment(intake->wanted.defaults.environment);
   intake->at = desk_.now();
   intake->replies.push_back(std::move(reply));
   under_way_.push_back(intake);
@@ -122,7 +122,7 @@ bool Intake::check_some(Incoming& intake) {
     return false;
   }
   if (!intake.over()) {
-    Result<void> checked = Store::check(intake.job().description, intake.environment);
+    Result<void> checked = JobTable::check(intake.job().description, intake.environment);
     checked = checked ? check_job(desk_, intake.job(), intake.user) : checked;
     if (!checked) {
       return refuse(intake, wrong_job(intake.wanted, intake.position, checked.error()));
@@ -136,12 +136,12 @@ bool Intake::check_some(Incoming& intake) {
 
 /// All of them can be taken in: keeps their numbers.
 bool Intake::stage(Incoming& intake) {
-  intake.first = desk_.store.next_id();
+  intake.first = desk_.store.jobs().next_id();
   if (const Result<void> counted = count_in(desk_, intake.wanted, intake.user, intake.first);
       !counted) {
     return refuse(intake, counted.error());
   }
-  if (const Result<void> staged = desk_.store.stage(intake.first, intake.count); !staged) {
+  if (const Result<void> staged = desk_.store.staged().stage(intake.first, intake.count); !staged) {
     for (std::uint64_t i = 0; i < intake.count; ++i) {
       desk_.fair_use.left(JobId{intake.first.value + i});
     }
@@ -173,8 +173,8 @@ bool Intake::write_some(Incoming& intake) {
     *description.array_index += intake.member;
   }
   const std::uint32_t members = std::min(job.count - intake.member, kWrittenAtOnce);
-  if (const Result<void> written = desk_.store.insert(intake.id(), members, std::move(description),
-                                                      intake.environment, intake.at);
+  if (const Result<void> written = desk_.store.jobs().insert(
+          intake.id(), members, std::move(description), intake.environment, intake.at);
       !written) {
     drop_staged(intake.first);
     return refuse(intake, wrong_job(intake.wanted, intake.position, written.error()));
@@ -188,10 +188,10 @@ bool Intake::write_some(Incoming& intake) {
 
 /// When this is on disk they are jobs, whatever happens.
 void Intake::complete(Incoming& intake) {
-  desk_.check(desk_.store.complete_staged(intake.first));
+  desk_.check(desk_.store.staged().complete(intake.first));
   if (!intake.wanted.token.empty()) {
     const Submission known{intake.first, static_cast<std::uint32_t>(intake.count)};
-    desk_.check(desk_.store.remember_token(intake.user, intake.wanted.token, known));
+    desk_.check(desk_.store.jobs().remember_token(intake.user, intake.wanted.token, known));
   }
   intake.awaits_commit = true;
   intake.begin(Incoming::Stage::Queue);
@@ -212,7 +212,7 @@ bool Intake::queue_some(Incoming& intake) {
   const std::uint32_t members = std::min(job.count - intake.member, kQueuedAtOnce);
   const JobSpec& spec = job.description.spec;
   const Time at = desk_.now();
-  desk_.check(desk_.store.show_staged(id, members, spec.held ? members : 0));
+  desk_.check(desk_.store.staged().show(id, members, spec.held ? members : 0));
   if (const Result<JobId> taken =
           desk_.driver.scheduler().tell(Submit{spec, id, members, true}, at);
       !taken) {
@@ -224,7 +224,7 @@ bool Intake::queue_some(Incoming& intake) {
     if (desk_.scheduler().find(after.job) != nullptr) {
       return false;
     }
-    const Result<JobPhase> other = desk_.store.phase(after.job);
+    const Result<JobPhase> other = desk_.store.jobs().phase(after.job);
     return other && !is_live(*other) && !satisfied(after.when, outcome_of(*other));
   });
   for (std::uint32_t i = 0; never && i < members; ++i) {
@@ -236,14 +236,14 @@ bool Intake::queue_some(Incoming& intake) {
 
 void Intake::drop_staged(JobId first) {
   desk_.turns.write_in_pieces([this, first]() mutable {
-    const Staging& staging = desk_.store.staging();
+    const Staging& staging = desk_.store.staged().all();
     const auto staged = std::find_if(staging.begin(), staging.end(),
                                      [&](const StagedJobs& one) { return one.first == first; });
     if (staged == staging.end()) {
       return false;
     }
     const std::uint64_t count = std::min(staged->count, kDroppedAtOnce);
-    desk_.check(desk_.store.drop_staged(first, count));
+    desk_.check(desk_.store.staged().drop(first, count));
     for (std::uint64_t i = 0; i < count; ++i) {
       desk_.fair_use.left(JobId{first.value + i});
     }

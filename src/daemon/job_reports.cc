@@ -96,7 +96,8 @@ JobReport JobReports::report(const JobRecord& record) const {
     report.energy = record.ending->energy;
   }
   if (record.attempt > 0) {
-    if (const auto attempts = desk_.store.attempts(record.id, 1); attempts && !attempts->empty()) {
+    if (const auto attempts = desk_.store.attempts().of(record.id, 1);
+        attempts && !attempts->empty()) {
       report.log = attempts->back().stdout_path;
       if (record.phase != JobPhase::Queued && record.phase != JobPhase::Held) {
         report.gpus = attempts->back().devices;
@@ -119,7 +120,7 @@ JobReport JobReports::report(const JobRecord& record) const {
 Result<JobReport> JobReports::full_report(const JobRecord& record) {
   JobReport full = report(record);
   const Result<std::vector<StoredAttempt>> attempts =
-      desk_.store.attempts(record.id, kMostAttemptsShown);
+      desk_.store.attempts().of(record.id, kMostAttemptsShown);
   if (!attempts) {
     return Failure(attempts.error());
   }
@@ -138,7 +139,7 @@ Result<JobReport> JobReports::full_report(const JobRecord& record) {
 }
 
 EventHub::Described JobReports::described(JobId id) const {
-  const Result<JobRecord> record = desk_.store.job_without_environment(id);
+  const Result<JobRecord> record = desk_.store.jobs().record_without_environment(id);
   if (!record) {
     return {};
   }

@@ -23,14 +23,14 @@ JournalKeeper::Limits JournalKeeper::limits_from_environment() {
 
 Result<std::unique_ptr<JournalKeeper>> JournalKeeper::make(Store& store, Limits limits, Time now,
                                                            std::function<void()> wrote) {
-  const Result<std::vector<JournalPart>> parts = store.journal_parts();
+  const Result<std::vector<JournalPart>> parts = store.journal().parts();
   if (!parts) {
     return Failure(parts.error());
   }
   std::unique_ptr<JournalKeeper> keeper(new JournalKeeper(store, limits, std::move(wrote)));
   keeper->parts_.assign(parts->begin(), parts->end());
-  keeper->parts_.push_back({store.next_entry(), now, 0});
-  keeper->part_begun_at_ = store.appended_bytes();
+  keeper->parts_.push_back({store.journal().next_entry(), now, 0});
+  keeper->part_begun_at_ = store.journal().appended_bytes();
   keeper->dropped_before_ = keeper->parts_.front().first;
   return keeper;
 }
@@ -55,9 +55,9 @@ bool JournalKeeper::is_due(Time now) const {
 }
 
 bool JournalKeeper::write_checkpoint(ToldScheduler& scheduler, Time now) {
-  const std::uint64_t before = store_.appended_bytes();
+  const std::uint64_t before = store_.journal().appended_bytes();
   if (!checkpoint_) {
-    checkpoint_ = {store_.next_entry(), now, 0};
+    checkpoint_ = {store_.journal().next_entry(), now, 0};
     checkpoint_begun_at_ = before;
     scheduler.begin_checkpoint(now);
   }
@@ -69,7 +69,8 @@ bool JournalKeeper::write_checkpoint(ToldScheduler& scheduler, Time now) {
     checkpoint_.reset();
     return false;
   }
-  return store_.appended_bytes() > before;  // else it waits for the scheduler to be at rest
+  // Where nothing was written, the checkpoint waits for the scheduler to be at rest.
+  return store_.journal().appended_bytes() > before;
 }
 
 bool JournalKeeper::drop_old(Time now) {
@@ -86,7 +87,7 @@ bool JournalKeeper::drop_old(Time now) {
     return false;
   }
   dropped_before_ = std::min(dropped_before_ + kEntriesAtOnce, end);
-  if (!store_.forget_journal_before(dropped_before_)) {
+  if (!store_.journal().forget_before(dropped_before_)) {
     return false;
   }
   wrote_();

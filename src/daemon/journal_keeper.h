@@ -36,7 +36,7 @@ class JournalKeeper {
   JournalKeeper(Store& store, Limits limits, std::function<void()> wrote)
       : store_(store), limits_(limits), wrote_(std::move(wrote)) {}
 
-  std::uint64_t written() const { return store_.appended_bytes() - part_begun_at_; }
+  std::uint64_t written() const { return store_.journal().appended_bytes() - part_begun_at_; }
   bool is_due(Time now) const;
   bool write_checkpoint(ToldScheduler& scheduler, Time now);
   bool drop_old(Time now);
@@ -46,7 +46,7 @@ class JournalKeeper {
   Limits limits_;
   std::function<void()> wrote_;
   std::deque<JournalPart> parts_;    // the last is being written: its bytes are not counted here
-  std::uint64_t part_begun_at_ = 0;  // Store::appended_bytes() when the last part began
+  std::uint64_t part_begun_at_ = 0;  // JournalTable::appended_bytes() when the last part began
   std::uint64_t preamble_ = 0;       // bytes of that part that only record its initial state
   std::optional<JournalPart> checkpoint_;  // the one being written
   std::uint64_t checkpoint_begun_at_ = 0;

@@ -70,7 +70,7 @@ Result<void> Daemon::open_driver() {
   wanted.mps = {"daemon " + state_.paths().state, ""};
   // What the scheduler is told is written down, so that its decisions can be replayed.
   wanted.journal = [this](const JournalInput& input, Time at) {
-    turns_->check(state_.store().append(at, input));
+    turns_->check(state_.store().journal().append(at, input));
     turns_->commit_soon();
     if (reports_ != nullptr) {
       reports_->outdate_forecast();
@@ -120,7 +120,7 @@ Result<void> Daemon::take_up() {
       !restored) {
     return restored;
   }
-  const Result<std::optional<std::string>> paused = state_.store().setting("paused");
+  const Result<std::optional<std::string>> paused = state_.store().settings().get("paused");
   if (!paused) {
     return fail(ErrorCode::Io, "the settings in the database cannot be read");
   }

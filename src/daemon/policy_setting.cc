@@ -3,8 +3,8 @@
 namespace berth {
 
 Result<PolicySetting> read_policy(Store& store, const DaemonOptions& options) {
-  const Result<std::optional<std::string>> policy = store.setting("policy");
-  const Result<std::optional<std::string>> placed = store.setting("placement");
+  const Result<std::optional<std::string>> policy = store.settings().get("policy");
+  const Result<std::optional<std::string>> placed = store.settings().get("placement");
   if (!policy || !placed) {
     return fail(ErrorCode::Io, "the settings in the database cannot be read");
   }
@@ -16,10 +16,10 @@ Result<PolicySetting> read_policy(Store& store, const DaemonOptions& options) {
 }
 
 Result<void> keep_policy(Store& store, const Driver& driver) {
-  if (Result<void> kept = store.set_setting("policy", driver.policy()); !kept) {
+  if (Result<void> kept = store.settings().set("policy", driver.policy()); !kept) {
     return kept;
   }
-  return store.set_setting("placement", std::string(placement_name(driver.view().placement())));
+  return store.settings().set("placement", std::string(placement_name(driver.view().placement())));
 }
 
 }  // namespace berth

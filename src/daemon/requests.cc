@@ -66,7 +66,7 @@ HostListeners Requests::listeners() {
 }
 
 void Requests::drop_half_submissions() {
-  for (const StagedJobs& staged : Staging(parts_.desk.store.staging())) {
+  for (const StagedJobs& staged : Staging(parts_.desk.store.staged().all())) {
     parts_.loop.post([this, first = staged.first] { submit_.drop_staged(first); });
   }
 }

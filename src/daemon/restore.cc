@@ -67,7 +67,7 @@ class Restorer {
 
   Result<void> take_up_jobs() {
     const Result<void> read =
-        desk_.store.for_each_live([this](const LiveJob& job) { take_up(job); });
+        desk_.store.jobs().for_each_live([this](const LiveJob& job) { take_up(job); });
     if (read) {
       return {};
     }
@@ -146,8 +146,8 @@ class Restorer {
       ending.reason = EndReason::NotStarted;
       ending.ended = at_;
       ending.message = "the daemon ended before it was started, and its devices are gone";
-      desk_.check(desk_.store.end_attempt(job.id, job.attempt, ending));
-      desk_.check(desk_.store.set_waiting(job.id, false, Time{}));
+      desk_.check(desk_.store.attempts().end(job.id, job.attempt, ending));
+      desk_.check(desk_.store.jobs().set_waiting(job.id, false, Time{}));
     }
   }
 
@@ -158,17 +158,17 @@ class Restorer {
       const Time started = end != ended_.end() ? end_time(end->second)
                            : state != nullptr  ? state->since
                                                : at_;
-      desk_.check(desk_.store.start_attempt(start.job, start.attempt, start.pid, started));
+      desk_.check(desk_.store.attempts().start(start.job, start.attempt, start.pid, started));
     }
   }
 
   Result<void> adopt() {
     for (const JobId id : in_flight_) {
-      const Result<JobRecord> job = desk_.store.job(id);
+      const Result<JobRecord> job = desk_.store.jobs().record(id);
       if (!job) {
         return Failure(job.error());
       }
-      const auto attempts = desk_.store.attempts(id, 1);
+      const auto attempts = desk_.store.attempts().of(id, 1);
       const auto start = running_.find(id);
       parts_.host.adopt(attempts && !attempts->empty() ? attempts->back() : StoredAttempt{}, *job,
                         start == running_.end() ? nullptr : &start->second);
@@ -185,9 +185,10 @@ class Restorer {
     for (const JobId id : in_flight_) {
       const Job& job = *desk_.scheduler().find(id);
       const auto* state = std::get_if<Running>(&job.state);
-      const Result<std::vector<StoredAttempt>> attempts = desk_.store.attempts(id, 1);
+      const Result<std::vector<StoredAttempt>> attempts = desk_.store.attempts().of(id, 1);
       if (state != nullptr && attempts && !attempts->empty()) {
-        desk_.check(desk_.store.start_attempt(id, job.attempt, attempts->back().pid, state->since));
+        desk_.check(
+            desk_.store.attempts().start(id, job.attempt, attempts->back().pid, state->since));
       }
     }
   }
@@ -196,8 +197,8 @@ class Restorer {
   /// files.
   Result<void> start_again() {
     for (const StartJob& start : to_start_) {
-      const Result<JobRecord> job = desk_.store.job(start.job);
-      const Result<std::vector<StoredAttempt>> attempts = desk_.store.attempts(start.job, 1);
+      const Result<JobRecord> job = desk_.store.jobs().record(start.job);
+      const Result<std::vector<StoredAttempt>> attempts = desk_.store.attempts().of(start.job, 1);
       if (!job || !attempts || attempts->empty()) {
         return fail(ErrorCode::Io, fmt::format("the record of job {} is damaged", start.job.value));
       }
@@ -230,7 +231,7 @@ Result<void> learn_lengths(Store& store, History& history) {
   query.order = JobOrder::ByEnd;
   query.descending = true;
   query.limit = kMost;
-  const Result<JobPage> page = store.list(query);
+  const Result<JobPage> page = store.jobs().list(query);
   if (!page) {
     return Failure(page.error());
   }

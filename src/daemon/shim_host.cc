@@ -1,5 +1,4 @@
 // Starting and stopping attempts.
-#include "api/messages/events.h"
 #include "daemon/shim_host.h"
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "api/messages/events.h"
 #include "base/failpoint.h"
 #include "core/recipe.h"
 #include "daemon/output_path.h"
@@ -36,10 +36,10 @@ AttemptFacts ShimHost::begin(const StartJob& start, Time at) {
   stored.attempt = start.attempt;
   stored.begun = at;
   stored.devices = parts_.devices.names(start.devices);
-  const Result<JobRecord> job = desk_->store.job(start.job);
+  const Result<JobRecord> job = desk_->store.jobs().record(start.job);
   if (!job) {
     // The disk or the file is at fault. An attempt must be on record to end.
-    desk_->check(desk_->store.begin_attempt(std::move(stored)));
+    desk_->check(desk_->store.attempts().begin(std::move(stored)));
     AttemptOver over{start.job};
     over.kind = AttemptOver::Kind::NotStarted;
     over.note = fmt::format("its record cannot be read: {}", job.error().message);
@@ -59,7 +59,7 @@ AttemptFacts ShimHost::begin(const StartJob& start, Time at) {
   attempt.stderr_path = stored.stderr_path;
   attempt.warning_signal = description.warning_signal;
   attempt.launch = shim_launch(start, *job, stored, desk_->driver, parts_.devices, parts_.mark);
-  desk_->check(desk_->store.begin_attempt(std::move(stored)));
+  desk_->check(desk_->store.attempts().begin(std::move(stored)));
   desk_->events.job_changed(start.job);
   return {recipe_of(description.project, description.command), description.user};
 }
@@ -129,7 +129,7 @@ void ShimHost::stop(const StopJob& stop) {
                        : running != nullptr ? running->stopping
                                             : Stopping::No;
   if (why != Stopping::No) {
-    desk_->check(desk_->store.set_stopping(stop.job, why));
+    desk_->check(desk_->store.attempts().set_stopping(stop.job, why));
   }
   desk_->turns.after_commit([this, stop, attempt = job.attempt] {
     (void)BERTH_FAILPOINT("daemon.before_stop");

@@ -28,7 +28,7 @@ void ShimHost::take_start(const AttemptStart& start, Time at) {
   }
   (void)BERTH_FAILPOINT("daemon.start_seen");
   desk_->driver.started(start.job, start.pid, start.cgroup, at);
-  desk_->check(desk_->store.start_attempt(start.job, start.attempt, start.pid, at));
+  desk_->check(desk_->store.attempts().start(start.job, start.attempt, start.pid, at));
   ++desk_->counters.started;
   desk_->events.job_changed(start.job);
   listeners_.output_changed(start.job, false);
@@ -61,7 +61,7 @@ void ShimHost::take_end(const AttemptEnd& end, Time at) {
   if (const auto* starting = std::get_if<Starting>(&job->state);
       starting != nullptr && end.kind == AttemptEnd::Kind::Exited) {
     // It started and ended before anybody was told, as while no daemon was there.
-    desk_->check(desk_->store.start_attempt(end.job, end.attempt, 0, starting->since));
+    desk_->check(desk_->store.attempts().start(end.job, end.attempt, 0, starting->since));
   }
   desk_->driver.over(std::move(over), at);
 }
@@ -132,12 +132,13 @@ Ending ShimHost::ending_of(const Ended& ended, JobId job, const DrivenAttempt* a
 void ShimHost::requeued(const JobRequeued& requeued, const DrivenAttempt& attempt, Time) {
   const JobId id = requeued.job;
   Store& store = desk_->store;
-  desk_->check(store.end_attempt(id, requeued.number, ending_of(requeued.attempt, id, &attempt)));
-  desk_->check(store.set_waiting(id, false, requeued.not_before));
+  desk_->check(
+      store.attempts().end(id, requeued.number, ending_of(requeued.attempt, id, &attempt)));
+  desk_->check(store.jobs().set_waiting(id, false, requeued.not_before));
   if (requeued.attempt.outcome == Outcome::Oom || requeued.attempt.reason == EndReason::Profile) {
     const Job& job = *desk_->scheduler().find(id);
-    desk_->check(
-        store.set_claim(id, desk_->scheduler().needs(job).memory, job.traits().memory_retries));
+    desk_->check(store.jobs().set_claim(id, desk_->scheduler().needs(job).memory,
+                                        job.traits().memory_retries));
   }
   attempts_.erase(id);
   parts_.files.room.drop(id);
@@ -153,9 +154,9 @@ void ShimHost::ended(const Job& job, const Ended& ended, const DrivenAttempt* at
   const bool ran = ended.started != kNever || ended.reason == EndReason::NotStarted;
   const Ending ending = ending_of(ended, job.id, attempt);
   if (ran) {
-    desk_->check(desk_->store.end_attempt(job.id, job.attempt, ending));
+    desk_->check(desk_->store.attempts().end(job.id, job.attempt, ending));
   }
-  desk_->check(desk_->store.end_job(job.id, ending));
+  desk_->check(desk_->store.jobs().end(job.id, ending));
   ++desk_->counters.ended[static_cast<std::size_t>(phase_of(ended.outcome))];
   desk_->fair_use.left(job.id);
   if (attempt != nullptr && ended.outcome == Outcome::Succeeded) {

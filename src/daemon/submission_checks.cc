@@ -37,7 +37,7 @@ Result<void> settle_dependencies(Desk& desk, JobSpec& spec) {
       open.push_back(after);
       continue;
     }
-    const Result<JobPhase> other = desk.store.phase(after.job);
+    const Result<JobPhase> other = desk.store.jobs().phase(after.job);
     if (!other) {
       return Failure(other.error());
     }
@@ -168,7 +168,7 @@ Result<void> settle_environment(Desk& desk, SubmitRequest& submission, const Pee
       base.emplace_back(*entry);
     }
   } else {
-    Result<JobRecord> job = desk.store.job(*submission.environment_from);
+    Result<JobRecord> job = desk.store.jobs().record(*submission.environment_from);
     if (!job) {
       return Failure(job.error());
     }

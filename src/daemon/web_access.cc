@@ -66,7 +66,7 @@ Result<void> WebAccess::open() {
   if (!desk_.options.listen.empty()) {
     return listen_at(desk_.options.listen, desk_.options.force_listen);
   }
-  const Result<std::optional<std::string>> port = desk_.store.setting(kPortSetting);
+  const Result<std::optional<std::string>> port = desk_.store.settings().get(kPortSetting);
   if (!port || !port->has_value()) {
     return port ? Result<void>() : Result<void>(Failure(port.error()));
   }
@@ -104,8 +104,8 @@ Result<void> WebAccess::listen_anywhere() {
   if (Result<void> listening = listen_at("127.0.0.1:0", false); !listening) {
     return listening;
   }
-  desk_.check(desk_.store.set_setting(std::string(kPortSetting),
-                                      listening_.substr(listening_.rfind(':') + 1)));
+  desk_.check(desk_.store.settings().set(std::string(kPortSetting),
+                                         listening_.substr(listening_.rfind(':') + 1)));
   return {};
 }
 

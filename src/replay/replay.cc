@@ -22,7 +22,7 @@ class Replayer {
 
   Result<Replay> run() {
     for (std::uint64_t from = 1;;) {
-      const Result<std::vector<JournalEntry>> entries = store_.journal(from, kAtOnce);
+      const Result<std::vector<JournalEntry>> entries = store_.journal().entries(from, kAtOnce);
       if (!entries) {
         return Failure(entries.error());
       }
@@ -94,14 +94,14 @@ class Replayer {
   }
 
   bool is_forgotten(JobId job) {
-    const Result<JobPhase> phase = store_.phase(job);
+    const Result<JobPhase> phase = store_.jobs().phase(job);
     return !phase && phase.error().code == ErrorCode::NotFound;
   }
 
   void compare() {
     std::map<std::pair<JobId, std::uint16_t>, StartRecord> recorded;
-    for (std::uint64_t id = 1; id < store_.next_id().value; ++id) {
-      const Result<std::vector<StoredAttempt>> attempts = store_.attempts(JobId{id});
+    for (std::uint64_t id = 1; id < store_.jobs().next_id().value; ++id) {
+      const Result<std::vector<StoredAttempt>> attempts = store_.attempts().of(JobId{id});
       if (!attempts) {
         continue;  // forgotten
       }

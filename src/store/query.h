@@ -73,7 +73,7 @@ struct ScannedJob {
   Time started = kNever;
   Time ended = kNever;
   Bytes peak;
-  std::int64_t project = 0;  // 0: none; else see Store::shared_text()
+  std::int64_t project = 0;  // 0: none; else see Walks::shared_text()
   std::int64_t sweep = 0;    // likewise
   std::string_view name;     // valid during the visit
   std::string_view command;  // likewise; empty unless asked for

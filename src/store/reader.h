@@ -16,7 +16,7 @@ namespace berth {
 
 class Reader {
  public:
-  /// `staging`: the jobs to hide; it may change between calls.
+  /// `staging`: whom nobody is to see, as it is at each call.
   static Result<Reader> make(Database& database, Interner& interner, const Staging& staging);
 
   Result<JobRecord> job(JobId id, bool with_environment);
@@ -35,8 +35,8 @@ class Reader {
   using VisitScanned = std::function<void(const ScannedJob&)>;
   Result<void> scan(const ScanQuery& query, const VisitScanned& visit);
 
-  // Walks, the newest first except for labels (walks.cc). Each looks at up to `most` rows; false
-  // when that was all.
+  // Walks, the newest first except for labels (reader_walks.cc). Each looks at up to `most` rows;
+  // false when that was all.
   Result<bool> walk_attempts(AttemptCursor& at, Time ended_from, Time begun_to, std::size_t most,
                              const std::function<void(const EndedAttempt&)>& visit);
   Result<bool> walk_ends(EndCursor& at, Time from, std::size_t most,

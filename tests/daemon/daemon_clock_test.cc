@@ -24,7 +24,7 @@ class DaemonClockTest : public StoreTest {
   DaemonClock daemon(const std::string& boot) {
     DaemonClock clock;
     EXPECT_OK(clock.go_on(*store_, boot, log_));
-    EXPECT_OK(store_->append(clock.now(), Pause{}));
+    EXPECT_OK(store_->journal().append(clock.now(), Pause{}));
     EXPECT_OK(store_->commit());
     return clock;
   }
@@ -42,7 +42,8 @@ TEST_F(DaemonClockTest, BeginsWithTheWallClock) {
 TEST_F(DaemonClockTest, DoesNotGoBackBehindWhatWasWrittenDown) {
   set_wall(kHour);
   daemon("a");
-  const Time written = store_->journal(store_->next_entry() - 1, 1)->front().time;
+  const Time written =
+      store_->journal().entries(store_->journal().next_entry() - 1, 1)->front().time;
   set_wall({});
   EXPECT_GE(daemon("b").now(), written);
 }

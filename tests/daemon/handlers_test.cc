@@ -50,7 +50,7 @@ TEST_F(Handlers, HoldReleaseEditAndKill) {
   EXPECT_EQ(parts_.phase(1), JobPhase::Held);
   EXPECT_EQ(post("/v1/jobs/release", {{"select", "1"}}).status, 200);
   EXPECT_EQ(post("/v1/jobs/edit", {{"select", "1"}}, R"({"priority":7})").status, 200);
-  EXPECT_EQ(parts_.state.store().job(JobId{1})->description.spec.priority, 7);
+  EXPECT_EQ(parts_.state.store().jobs().record(JobId{1})->description.spec.priority, 7);
   EXPECT_EQ(post("/v1/jobs/pause", {{"select", "1"}}).status, 409) << "it does not run";
   EXPECT_EQ(post("/v1/jobs/kill", {}).status, 400) << "say which";
   EXPECT_EQ(post("/v1/jobs/kill", {{"select", "1"}}).status, 200);
@@ -93,15 +93,15 @@ TEST_F(Handlers, DevicesAreDrainedAndComeBack) {
   EXPECT_EQ(post("/v1/devices/drain", {{"names", "1"}}).status, 200);
   EXPECT_TRUE(has(get("/v1/devices"), R"("health":"drained")"));
   EXPECT_EQ(post("/v1/devices/drain", {{"names", "7"}}).status, 404);
-  EXPECT_EQ(parts_.state.store().setting("drained")->value_or(""), "1");
+  EXPECT_EQ(parts_.state.store().settings().get("drained")->value_or(""), "1");
   EXPECT_EQ(post("/v1/devices/undrain", {{"names", "1"}}).status, 200);
-  EXPECT_EQ(parts_.state.store().setting("drained")->value_or("-"), "");
+  EXPECT_EQ(parts_.state.store().settings().get("drained")->value_or("-"), "");
 }
 
 TEST_F(Handlers, ThePolicyIsKept) {
   EXPECT_EQ(post("/v1/daemon/policy", {{"policy", "nonsense"}}).status, 400);
   EXPECT_EQ(post("/v1/daemon/policy", {{"policy", "sjf"}}).status, 200);
-  EXPECT_EQ(parts_.state.store().setting("policy")->value_or(""), "sjf");
+  EXPECT_EQ(parts_.state.store().settings().get("policy")->value_or(""), "sjf");
   EXPECT_TRUE(has(get("/v1/status"), R"("policy":"sjf")"));
 }
 

@@ -72,9 +72,9 @@ TEST_F(JobWalkTest, APieceThatTakesTooLongIsTriedAgainInSmallerOnes) {
   query.patience = Duration{};
   query.limit = 3000;
   query.filter.names = {"*x*"};
-  EXPECT_EQ(store_->list(query).error().code, ErrorCode::Timeout);
+  EXPECT_EQ(store_->jobs().list(query).error().code, ErrorCode::Timeout);
   query.patience = kForever;
-  EXPECT_TRUE(store_->list(query)->jobs.empty());  // it is as good as before
+  EXPECT_TRUE(store_->jobs().list(query)->jobs.empty());  // it is as good as before
 
   IdWindow window({JobId{1}, JobId{100}}, false, 64);
   EXPECT_EQ(window.next().last, JobId{64});

@@ -33,7 +33,7 @@ class JournalKeeperTest : public ::testing::Test {
     store_ = std::move(*Store::open(folder_ + "/berth.db"));
     keeper_ = std::move(*JournalKeeper::make(*store_, limits_, now_, [this] { ++wrote_; }));
     told_.emplace(make_fifo(), Restarted{"fifo"}, now_, [this](const JournalInput& input, Time at) {
-      ASSERT_TRUE(store_->append(at, input));
+      ASSERT_TRUE(store_->journal().append(at, input));
     });
     told_->add_device({"0", "", "", gibibytes(8), {}}, now_);
     turn();
@@ -52,7 +52,7 @@ class JournalKeeperTest : public ::testing::Test {
 
   std::uint64_t bytes() {
     std::uint64_t all = 0;
-    const std::vector<JournalPart> parts = *store_->journal_parts();
+    const std::vector<JournalPart> parts = *store_->journal().parts();
     for (const JournalPart& part : parts) {
       all += part.bytes;
     }
@@ -62,7 +62,7 @@ class JournalKeeperTest : public ::testing::Test {
   /// Whether all that is left can be told to a fresh scheduler, which then has as many jobs.
   void expect_replay() {
     JournalPlayer player;
-    const std::vector<JournalEntry> entries = *store_->journal(1, SIZE_MAX / 2);
+    const std::vector<JournalEntry> entries = *store_->journal().entries(1, SIZE_MAX / 2);
     for (const JournalEntry& entry : entries) {
       const Result<void> taken = player.take(entry.input, entry.time);
       ASSERT_TRUE(taken) << entry.number << ": " << taken.error().message;
@@ -92,7 +92,7 @@ TEST_F(JournalKeeperTest, KeepsTheJournalShortAndWhole) {
     turn();
     ASSERT_LT(bytes(), 2 * limits_.bytes);
   }
-  EXPECT_GT(store_->next_entry(), 3000U);
+  EXPECT_GT(store_->journal().next_entry(), 3000U);
   EXPECT_GT(bytes(), limits_.bytes / 3);  // what there is room for is kept
   EXPECT_GT(wrote_, 0);
   expect_replay();
@@ -106,7 +106,7 @@ TEST_F(JournalKeeperTest, AStartIsABeginningToo) {
     }
     ASSERT_LT(bytes(), 2 * limits_.bytes);
   }
-  EXPECT_GT(store_->journal_parts()->size(), 5U);
+  EXPECT_GT(store_->journal().parts()->size(), 5U);
   expect_replay();
 }
 
@@ -117,7 +117,7 @@ TEST_F(JournalKeeperTest, WhatIsOldGoes) {
     now_ += Duration(hours(25));
     turn();
   }
-  const std::vector<JournalPart> parts = *store_->journal_parts();
+  const std::vector<JournalPart> parts = *store_->journal().parts();
   EXPECT_GE(parts.size(), 6U);
   EXPECT_LE(parts.size(), 9U);
   expect_replay();
@@ -133,7 +133,7 @@ TEST_F(JournalKeeperTest, ALongQueueIsWrittenInPieces) {
     ASSERT_TRUE(told_->tell(Submit{spec, JobId{next++}}, now_));
   }
   for (int i = 0; i < 100; ++i) {
-    const std::uint64_t before = store_->next_entry();
+    const std::uint64_t before = store_->journal().next_entry();
     now_ += Duration(seconds(1));
     told_->tell(ForeignUse{DeviceId{0}, mebibytes(i)}, now_);
     told_->step(now_);
@@ -142,7 +142,7 @@ TEST_F(JournalKeeperTest, ALongQueueIsWrittenInPieces) {
       ASSERT_TRUE(told_->tell(Cancel{JobId{17}}, now_));  // it is written already
     }
     if (i > 0) {
-      ASSERT_LT(store_->next_entry() - before, 2500U);
+      ASSERT_LT(store_->journal().next_entry() - before, 2500U);
     }
     ASSERT_TRUE(store_->commit());
   }

@@ -79,7 +79,7 @@ class DaemonParts {
     DriverOptions driver_options;
     driver_options.mark = folder;
     driver_options.journal = [this](const JournalInput& input, Time at) {
-      turns->check(state.store().append(at, input));
+      turns->check(state.store().journal().append(at, input));
     };
     Result<std::unique_ptr<Driver>> made =
         Driver::make(std::move(driver_options), devices.group(), *host);
@@ -142,7 +142,7 @@ class DaemonParts {
     return ask("POST", "/v1/jobs", R"({"jobs":[{"directory":"/",)" + fields + "}]}");
   }
 
-  JobPhase phase(std::uint64_t job) { return *state.store().phase(JobId{job}); }
+  JobPhase phase(std::uint64_t job) { return *state.store().jobs().phase(JobId{job}); }
   void starts(std::uint64_t job, std::uint16_t attempt = 1) {
     runner.starts.push_back({JobId{job}, attempt, 4711, ""});
     turn();

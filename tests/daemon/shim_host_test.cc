@@ -84,7 +84,7 @@ TEST_F(ShimHostTest, AnotherAttemptHasARecordOfItsOwn) {
   for (int i = 0; i < 3 && parts_.runner.launches.size() < 2; ++i) {
     parts_.turn();
   }
-  const auto attempts = parts_.state.store().attempts(JobId{1});
+  const auto attempts = parts_.state.store().attempts().of(JobId{1});
   ASSERT_TRUE(attempts);
   ASSERT_GE(attempts->size(), 1U);
   EXPECT_EQ(attempts->front().ending->exit_code, 3);
@@ -146,7 +146,7 @@ TEST_F(RestoreTest, WhatEndedMeanwhileHasItsOwnCode) {
   parts.turn();
   parts.turn();
   EXPECT_EQ(parts.phase(1), JobPhase::Failed);
-  EXPECT_EQ(parts.state.store().job(JobId{1})->ending->exit_code, 5);
+  EXPECT_EQ(parts.state.store().jobs().record(JobId{1})->ending->exit_code, 5);
 }
 
 TEST_F(RestoreTest, WhatMayHaveRunIsLost) {

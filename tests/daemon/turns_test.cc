@@ -20,7 +20,7 @@ class TurnsTest : public StoreTest {
     }
     return *turns_;
   }
-  void write() { EXPECT_OK(store_->set_setting("some", "thing")); }
+  void write() { EXPECT_OK(store_->settings().set("some", "thing")); }
   bool finish() { return turns().finish(clock_.now()); }
   void disk_is_full() { set_failpoints("store.commit=errno:28"); }
   void disk_has_room() { set_failpoints(""); }
@@ -46,7 +46,7 @@ TEST_F(TurnsTest, EffectsComeAfterTheCommitAndStartsFirst) {
   EXPECT_TRUE(finish());
   EXPECT_EQ(told_, "start effect ");
   open();
-  EXPECT_EQ(store_->setting("some")->value_or(""), "thing");
+  EXPECT_EQ(store_->settings().get("some")->value_or(""), "thing");
 }
 
 TEST_F(TurnsTest, NothingIsPromisedWhileTheDiskRefuses) {

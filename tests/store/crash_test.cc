@@ -22,22 +22,21 @@ namespace {
   }
   Random random(seed);
   for (;;) {
-    const JobId first = (*store)->next_id();
+    const JobId first = (*store)->jobs().next_id();
     const auto count = static_cast<std::uint32_t>(1 + random.below(20));
     JobDescription job = job_named(std::to_string(first.value));
     job.command = std::string(random.below(4000), 'x');
     job.labels = {{"group", std::to_string(first.value)}};
     bool good =
-        (*store)->insert(first, count, job, at(0)).has_value() &&
-        (*store)->append(at(0), Submit{{}, first, count, true}).has_value() &&
-        (*store)->remember_token(0, std::to_string(first.value), {first, count}).has_value();
+        (*store)->jobs().insert(first, count, job, at(0)).has_value() &&
+        (*store)->journal().append(at(0), Submit{{}, first, count, true}).has_value() &&
+        (*store)->jobs().remember_token(0, std::to_string(first.value), {first, count}).has_value();
     // Every second job of the group runs and ends, in the same commit.
     for (std::uint32_t i = 0; i < count; i += 2) {
       const JobId id{first.value + i};
-      good =
-          good &&
-          (*store)->begin_attempt({id, 1, {"0"}, at(0), kNever, 0, "/log", "", {}}).has_value() &&
-          (*store)->end_job(id, ending(Outcome::Succeeded, at(1))).has_value();
+      const StoredAttempt attempt{id, 1, {"0"}, at(0), kNever, 0, "/log", "", {}};
+      good = good && (*store)->attempts().begin(attempt).has_value() &&
+             (*store)->jobs().end(id, ending(Outcome::Succeeded, at(1))).has_value();
     }
     if (!good || !(*store)->commit()) {
       ::_exit(4);
@@ -51,25 +50,25 @@ namespace {
 
 /// Whole groups only, and every table agrees with the others.
 void check(Store& store, std::uint64_t acknowledged) {
-  const std::uint64_t newest = store.next_id().value - 1;
+  const std::uint64_t newest = store.jobs().next_id().value - 1;
   ASSERT_GE(newest, acknowledged);
   std::uint64_t covered = 0;
   std::uint64_t ended = 0;
-  for (std::uint64_t from = 1; from < store.next_entry();) {
-    const std::vector<JournalEntry> entries = *store.journal(from, 500);
+  for (std::uint64_t from = 1; from < store.journal().next_entry();) {
+    const std::vector<JournalEntry> entries = *store.journal().entries(from, 500);
     ASSERT_FALSE(entries.empty());
     for (const JournalEntry& entry : entries) {
       const auto& group = std::get<Submit>(entry.input);
       ASSERT_EQ(group.id.value, covered + 1);
       covered += group.count;
       ended += (group.count + 1) / 2;
-      ASSERT_EQ((*store.find_token(0, std::to_string(group.id.value)))->count, group.count);
+      ASSERT_EQ((*store.jobs().find_token(0, std::to_string(group.id.value)))->count, group.count);
     }
     from = entries.back().number + 1;
   }
   ASSERT_EQ(covered, newest);
-  EXPECT_EQ(store.counts()[static_cast<std::size_t>(JobPhase::Succeeded)], ended);
-  EXPECT_EQ(store.counts()[static_cast<std::size_t>(JobPhase::Queued)], newest - ended);
+  EXPECT_EQ(store.jobs().counts()[static_cast<std::size_t>(JobPhase::Succeeded)], ended);
+  EXPECT_EQ(store.jobs().counts()[static_cast<std::size_t>(JobPhase::Queued)], newest - ended);
 }
 
 TEST_F(StoreTest, KilledAtAnyMoment) {
@@ -109,7 +108,7 @@ TEST_F(StoreTest, KilledAtAnyMoment) {
     if (::testing::Test::HasFatalFailure()) {
       return;
     }
-    acknowledged = store_->next_id().value - 1;
+    acknowledged = store_->jobs().next_id().value - 1;
     store_.reset();
     EXPECT_EQ(*Database::open(path_)->number("SELECT count(*) FROM pragma_integrity_check "
                                              "WHERE integrity_check = 'ok'"),

@@ -20,20 +20,20 @@ TEST_F(StoreTest, TextsOfEveryKind) {
   job.spec.needs.model = odd;
   job.spec.needs.only = {odd, ""};
   add(*store_, job);
-  EXPECT_OK(store_->remember_token(0, odd, Submission{JobId{1}, 1}));
-  EXPECT_OK(store_->remember_token(1, odd, Submission{JobId{2}, 1}));
+  EXPECT_OK(store_->jobs().remember_token(0, odd, Submission{JobId{1}, 1}));
+  EXPECT_OK(store_->jobs().remember_token(1, odd, Submission{JobId{2}, 1}));
   EXPECT_OK(store_->commit());
   for (int i = 0; i < 2; ++i) {  // from the redo log, then from the tables
     open();
-    const Result<JobRecord> found = store_->job(JobId{1});
+    const Result<JobRecord> found = store_->jobs().record(JobId{1});
     ASSERT_TRUE(found);
     EXPECT_EQ(found->description.name, odd);
     EXPECT_EQ(found->description.command, odd);
     EXPECT_EQ(found->description.environment, job.environment);
     EXPECT_EQ(found->description.labels, job.labels);
     EXPECT_EQ(found->description.spec.needs.only, job.spec.needs.only);
-    EXPECT_TRUE((*store_->find_token(0, odd)).has_value());
-    EXPECT_FALSE((*store_->find_token(0, "a")).has_value());
+    EXPECT_TRUE((*store_->jobs().find_token(0, odd)).has_value());
+    EXPECT_FALSE((*store_->jobs().find_token(0, "a")).has_value());
   }
 }
 
@@ -46,29 +46,29 @@ TEST_F(StoreTest, NumbersAtTheirEnds) {
     job.spec.begin = Time(Duration(extreme));
     job.spec.needs.memory = Bytes{extreme};
     job.user = std::numeric_limits<uid_t>::max();
-    const JobId id = store_->next_id();
-    EXPECT_OK(store_->insert(id, 1, job, Time(Duration(extreme))));
-    EXPECT_OK(store_->append(Time(Duration(extreme)), Submit{{}, id}));
+    const JobId id = store_->jobs().next_id();
+    EXPECT_OK(store_->jobs().insert(id, 1, job, Time(Duration(extreme))));
+    EXPECT_OK(store_->journal().append(Time(Duration(extreme)), Submit{{}, id}));
     StoredAttempt attempt;
     attempt.job = id;
     attempt.attempt = std::numeric_limits<std::uint16_t>::max();
     attempt.begun = Time(Duration(extreme));
-    EXPECT_OK(store_->begin_attempt(attempt));
-    EXPECT_OK(store_->start_attempt(id, attempt.attempt, 1, Time(Duration(extreme))));
+    EXPECT_OK(store_->attempts().begin(attempt));
+    EXPECT_OK(store_->attempts().start(id, attempt.attempt, 1, Time(Duration(extreme))));
     Ending ending;
     ending.ended = Time(Duration(extreme));
     ending.gpu_time = Duration(extreme);
     ending.energy = std::numeric_limits<double>::quiet_NaN();
     ending.exit_code = std::numeric_limits<int>::min();
-    EXPECT_OK(store_->end_attempt(id, attempt.attempt, ending));
-    EXPECT_OK(store_->end_job(id, ending));
+    EXPECT_OK(store_->attempts().end(id, attempt.attempt, ending));
+    EXPECT_OK(store_->jobs().end(id, ending));
     EXPECT_OK(store_->commit());
-    EXPECT_EQ(store_->job(id)->submitted, Time(Duration(extreme)));
+    EXPECT_EQ(store_->jobs().record(id)->submitted, Time(Duration(extreme)));
   }
-  const auto jobs = store_->next_id().value;
+  const auto jobs = store_->jobs().next_id().value;
   open();
-  EXPECT_EQ(store_->next_id().value, jobs);
-  EXPECT_EQ(store_->attempts(JobId{1})->size(), 1u);
+  EXPECT_EQ(store_->jobs().next_id().value, jobs);
+  EXPECT_EQ(store_->attempts().of(JobId{1})->size(), 1u);
 }
 
 TEST_F(StoreTest, IdsBeyondEveryJob) {
@@ -76,12 +76,12 @@ TEST_F(StoreTest, IdsBeyondEveryJob) {
   add(*store_, job_named("x"));
   for (const std::uint64_t id :
        {std::uint64_t{0}, std::uint64_t{1} << 63, std::numeric_limits<std::uint64_t>::max()}) {
-    EXPECT_FALSE(store_->job(JobId{id}));
-    EXPECT_FALSE(store_->set_waiting(JobId{id}, false, {}));
-    EXPECT_FALSE(store_->end_job(JobId{id}, {}));
+    EXPECT_FALSE(store_->jobs().record(JobId{id}));
+    EXPECT_FALSE(store_->jobs().set_waiting(JobId{id}, false, {}));
+    EXPECT_FALSE(store_->jobs().end(JobId{id}, {}));
   }
   EXPECT_OK(store_->commit());
-  EXPECT_EQ(store_->counts()[1], 1u);
+  EXPECT_EQ(store_->jobs().counts()[1], 1u);
 }
 
 /// What is refused leaves nothing behind, and what is not may be larger than the redo log.
@@ -94,10 +94,10 @@ TEST_F(StoreTest, AsLargeAsItMayBe) {
   };
   for (const std::size_t size : {std::size_t{1} << 21, std::size_t{30} << 20}) {
     const JobDescription job = sized(size);
-    const JobId id = store_->next_id();
-    EXPECT_OK(store_->insert(id, 1, job, at(0)));
+    const JobId id = store_->jobs().next_id();
+    EXPECT_OK(store_->jobs().insert(id, 1, job, at(0)));
     EXPECT_OK(store_->commit());
-    EXPECT_EQ(store_->job(id)->description.command.size(), size);
+    EXPECT_EQ(store_->jobs().record(id)->description.command.size(), size);
   }
   std::vector<JobDescription> wrong(4, job_named("too large"));
   wrong[0].command = std::string(std::size_t{65} << 20, 'x');
@@ -105,14 +105,14 @@ TEST_F(StoreTest, AsLargeAsItMayBe) {
   wrong[2].labels["a"] = wrong[0].command;
   wrong[3].environment = {wrong[0].command};
   for (const JobDescription& job : wrong) {
-    const auto environment = Store::share_environment(job.environment);
-    EXPECT_FALSE(Store::check(job, environment));
-    EXPECT_FALSE(store_->insert(store_->next_id(), 1, job, at(0)));
+    const auto environment = JobTable::share_environment(job.environment);
+    EXPECT_FALSE(JobTable::check(job, environment));
+    EXPECT_FALSE(store_->jobs().insert(store_->jobs().next_id(), 1, job, at(0)));
   }
   EXPECT_OK(store_->commit());
   open();
-  EXPECT_EQ(store_->next_id(), JobId{3});
-  EXPECT_EQ(store_->counts()[1], 2u);
+  EXPECT_EQ(store_->jobs().next_id(), JobId{3});
+  EXPECT_EQ(store_->jobs().counts()[1], 2u);
 }
 
 }  // namespace

@@ -87,21 +87,21 @@ TEST_F(StoreTest, AFailedCommitCanBeTriedAgain) {
   ASSERT_TRUE(store_->commit());
   FailingDisk::fail_after(0);
   add(*store_, job_named("during"));
-  ASSERT_TRUE(store_->append(at(1), Submit{{}, JobId{2}}));
+  ASSERT_TRUE(store_->journal().append(at(1), Submit{{}, JobId{2}}));
   for (int i = 0; i < 3; ++i) {
     const Result<void> failed = store_->commit();
     ASSERT_FALSE(failed);
     EXPECT_FALSE(failed.error().message.empty());
     // Reads still show what was accepted, and more is accepted.
-    EXPECT_EQ(store_->job(JobId{2})->description.name, "during");
+    EXPECT_EQ(store_->jobs().record(JobId{2})->description.name, "during");
     EXPECT_EQ(add(*store_, job_named("more")).value, static_cast<std::uint64_t>(3 + i));
   }
   FailingDisk::heal();
   ASSERT_TRUE(store_->commit());
   open();
-  EXPECT_EQ(store_->next_id(), JobId{6});
-  EXPECT_EQ(store_->counts()[1], 5u);
-  EXPECT_EQ(store_->journal(1, 10)->size(), 1u);
+  EXPECT_EQ(store_->jobs().next_id(), JobId{6});
+  EXPECT_EQ(store_->jobs().counts()[1], 5u);
+  EXPECT_EQ(store_->journal().entries(1, 10)->size(), 1u);
 }
 
 TEST_F(StoreTest, AFailedCommitCanBeGivenUp) {
@@ -116,11 +116,11 @@ TEST_F(StoreTest, AFailedCommitCanBeGivenUp) {
   store_->rollback();
   FailingDisk::heal();
   ASSERT_TRUE(store_->commit());
-  EXPECT_EQ(store_->next_id(), JobId{2});
+  EXPECT_EQ(store_->jobs().next_id(), JobId{2});
   add(*store_, job_named("after"));
   ASSERT_TRUE(store_->commit());
   open();
-  EXPECT_EQ(store_->job(JobId{2})->description.name, "after");
+  EXPECT_EQ(store_->jobs().record(JobId{2})->description.name, "after");
 }
 
 /// Random work with a disk that comes and goes; sometimes the process "dies" while it is away.
@@ -140,33 +140,33 @@ TEST_F(StoreTest, NothingAcknowledgedIsLostWhereverTheDiskFails) {
     for (int round = 0; round < 20; ++round) {
       FailingDisk::fail_after(static_cast<int>(random.below(60)));
       for (std::uint64_t i = random.below(random.below(2) == 0 ? 4 : 200); i > 0; --i) {
-        const JobId id = store_->next_id();
+        const JobId id = store_->jobs().next_id();
         JobDescription job = job_named(std::to_string(id.value));
         job.command = std::string(random.below(3000), 'x');
-        ASSERT_TRUE(store_->insert(id, 1, job, at(0)));
-        ASSERT_TRUE(store_->append(at(0), Submit{{}, id}));
+        ASSERT_TRUE(store_->jobs().insert(id, 1, job, at(0)));
+        ASSERT_TRUE(store_->journal().append(at(0), Submit{{}, id}));
       }
-      const std::uint64_t newest = store_->next_id().value - 1;
+      const std::uint64_t newest = store_->jobs().next_id().value - 1;
       perhaps = newest;
       if (store_->commit()) {
         acknowledged = newest;
       } else if (random.below(2) == 0) {
         FailingDisk::heal();
         ASSERT_TRUE(store_->commit());
-        acknowledged = store_->next_id().value - 1;
+        acknowledged = store_->jobs().next_id().value - 1;
       } else {
         store_->rollback();
-        EXPECT_EQ(store_->next_id().value - 1, acknowledged);
+        EXPECT_EQ(store_->jobs().next_id().value - 1, acknowledged);
       }
       if (random.below(3) == 0) {
         store_.reset();  // with the disk still away, perhaps
         FailingDisk::heal();
         open();
-        const std::uint64_t found = store_->next_id().value - 1;
+        const std::uint64_t found = store_->jobs().next_id().value - 1;
         ASSERT_TRUE(found == acknowledged || found == perhaps) << found;
         acknowledged = found;
-        ASSERT_EQ(store_->counts()[1], acknowledged);
-        ASSERT_EQ(store_->next_entry() - 1, acknowledged);
+        ASSERT_EQ(store_->jobs().counts()[1], acknowledged);
+        ASSERT_EQ(store_->journal().next_entry() - 1, acknowledged);
       }
     }
     FailingDisk::heal();
@@ -193,13 +193,13 @@ TEST_F(StoreTest, ARedoLogThatCannotBeWrittenFailsTheCommit) {
   EXPECT_FALSE(store_->commit());
   store_->rollback();
   set_failpoints("");
-  EXPECT_EQ(store_->next_id(), JobId{3});
-  EXPECT_EQ(store_->job(JobId{2})->description.name, "during");
+  EXPECT_EQ(store_->jobs().next_id(), JobId{3});
+  EXPECT_EQ(store_->jobs().record(JobId{2})->description.name, "during");
   add(*store_, job_named("after"));
   ASSERT_TRUE(store_->commit());
   open();
-  EXPECT_EQ(store_->next_id(), JobId{4});
-  EXPECT_EQ(store_->job(JobId{3})->description.name, "after");
+  EXPECT_EQ(store_->jobs().next_id(), JobId{4});
+  EXPECT_EQ(store_->jobs().record(JobId{3})->description.name, "after");
 }
 
 TEST_F(StoreTest, AFullFileSystem) {
@@ -218,7 +218,7 @@ TEST_F(StoreTest, AFullFileSystem) {
     add(*store_, job);
     committed = store_->commit();
     if (committed) {
-      acknowledged = store_->next_id().value - 1;
+      acknowledged = store_->jobs().next_id().value - 1;
     }
   }
   EXPECT_FALSE(committed);
@@ -230,7 +230,7 @@ TEST_F(StoreTest, AFullFileSystem) {
   std::filesystem::remove(folder_ + "/ballast");
   EXPECT_TRUE(store_->commit());
   open();
-  EXPECT_EQ(store_->next_id().value - 1, acknowledged + 1);
+  EXPECT_EQ(store_->jobs().next_id().value - 1, acknowledged + 1);
   store_.reset();
   EXPECT_EQ(::umount(folder_.c_str()), 0);
 }

@@ -61,8 +61,8 @@ inline JobDescription job_named(std::string name) {
 }
 
 inline JobId add(Store& store, JobDescription description, Time submitted = at(0)) {
-  const JobId id = store.next_id();
-  EXPECT_OK(store.insert(id, 1, std::move(description), submitted));
+  const JobId id = store.jobs().next_id();
+  EXPECT_OK(store.jobs().insert(id, 1, std::move(description), submitted));
   return id;
 }
 

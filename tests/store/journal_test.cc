@@ -263,8 +263,8 @@ TEST_F(StoreTest, JournalIsReadInOrderAndCut) {
   for (int i = 0; i < 1000; ++i) {
     const Time time(Duration(any<std::int64_t>(random)));
     const JournalInput input = any_input(random);
-    EXPECT_EQ(store_->next_entry(), written.size() + 1);
-    ASSERT_TRUE(store_->append(time, input));
+    EXPECT_EQ(store_->journal().next_entry(), written.size() + 1);
+    ASSERT_TRUE(store_->journal().append(time, input));
     written.emplace_back(time, text(input));
     if (random.below(50) == 0) {
       ASSERT_TRUE(store_->commit());
@@ -273,7 +273,7 @@ TEST_F(StoreTest, JournalIsReadInOrderAndCut) {
   }
   std::uint64_t next = 1;
   while (next <= written.size()) {
-    const std::vector<JournalEntry> entries = *store_->journal(next, 64);
+    const std::vector<JournalEntry> entries = *store_->journal().entries(next, 64);
     ASSERT_FALSE(entries.empty());
     for (const JournalEntry& entry : entries) {
       ASSERT_EQ(entry.number, next);
@@ -282,29 +282,31 @@ TEST_F(StoreTest, JournalIsReadInOrderAndCut) {
       ++next;
     }
   }
-  EXPECT_TRUE(store_->journal(next, 64)->empty());
+  EXPECT_TRUE(store_->journal().entries(next, 64)->empty());
 
-  ASSERT_TRUE(store_->forget_journal_before(990));
-  EXPECT_EQ(store_->journal(1, 64)->front().number, 990u);
-  ASSERT_TRUE(store_->forget_journal_before(5000));
+  ASSERT_TRUE(store_->journal().forget_before(990));
+  EXPECT_EQ(store_->journal().entries(1, 64)->front().number, 990u);
+  ASSERT_TRUE(store_->journal().forget_before(5000));
   ASSERT_TRUE(store_->commit());
   open();
-  EXPECT_TRUE(store_->journal(1, 64)->empty());
-  EXPECT_EQ(store_->next_entry(), 1001u);  // numbers are never given twice
+  EXPECT_TRUE(store_->journal().entries(1, 64)->empty());
+  EXPECT_EQ(store_->journal().next_entry(), 1001u);  // numbers are never given twice
 }
 
 TEST_F(StoreTest, PartsOfTheJournal) {
   open();
   const auto parts = [&] {
     std::vector<std::uint64_t> firsts;
-    const std::vector<JournalPart> found = *store_->journal_parts();
+    const std::vector<JournalPart> found = *store_->journal().parts();
     for (const JournalPart& part : found) {
       EXPECT_GT(part.bytes, 0U);
       firsts.push_back(part.first);
     }
     return firsts;
   };
-  const auto append = [&](const JournalInput& input) { ASSERT_TRUE(store_->append(at(0), input)); };
+  const auto append = [&](const JournalInput& input) {
+    ASSERT_TRUE(store_->journal().append(at(0), input));
+  };
   EXPECT_EQ(parts(), std::vector<std::uint64_t>{});
   append(Stepped{});  // 1
   append(Restarted{"fifo"});
@@ -323,20 +325,20 @@ TEST_F(StoreTest, PartsOfTheJournal) {
   append(CheckpointDone{{"fifo"}, {}, {}});
   EXPECT_EQ(parts(), (std::vector<std::uint64_t>{1, 2, 4, 9, 12}));
   std::uint64_t bytes = 0;
-  const std::vector<JournalPart> all = *store_->journal_parts();
+  const std::vector<JournalPart> all = *store_->journal().parts();
   for (const JournalPart& part : all) {
     bytes += part.bytes;
   }
-  EXPECT_EQ(bytes, store_->appended_bytes());
+  EXPECT_EQ(bytes, store_->journal().appended_bytes());
 }
 
 TEST_F(StoreTest, WhatIsForgottenIsGivenBack) {
   open();
   constexpr std::uint32_t kJobs = 20'000;
-  ASSERT_TRUE(store_->insert(JobId{1}, kJobs, job_named("many"), at(0)));
+  ASSERT_TRUE(store_->jobs().insert(JobId{1}, kJobs, job_named("many"), at(0)));
   for (std::uint32_t i = 1; i <= kJobs; ++i) {
-    ASSERT_TRUE(store_->append(at(0), Stepped{}));
-    ASSERT_TRUE(store_->end_job(JobId{i}, ending(Outcome::Succeeded, at(1))));
+    ASSERT_TRUE(store_->journal().append(at(0), Stepped{}));
+    ASSERT_TRUE(store_->jobs().end(JobId{i}, ending(Outcome::Succeeded, at(1))));
   }
   ASSERT_TRUE(store_->commit());
   const auto size = [&] { return std::filesystem::file_size(path_); };
@@ -345,23 +347,23 @@ TEST_F(StoreTest, WhatIsForgottenIsGivenBack) {
   EXPECT_GT(full, 2'000'000U);
   ForgetQuery all;
   all.limit = kJobs;
-  ASSERT_TRUE(store_->forget(all));
-  ASSERT_TRUE(store_->forget_journal_before(store_->next_entry()));
+  ASSERT_TRUE(store_->jobs().forget(all));
+  ASSERT_TRUE(store_->journal().forget_before(store_->journal().next_entry()));
   ASSERT_TRUE(store_->commit());
   int steps = 0;
   while (*store_->give_back()) {
     ASSERT_LT(++steps, 10'000);
     // Others write meanwhile, and nobody takes the smaller file for a damaged one.
-    ASSERT_TRUE(store_->append(at(2), Stepped{}));
+    ASSERT_TRUE(store_->journal().append(at(2), Stepped{}));
     ASSERT_TRUE(store_->commit());
   }
   EXPECT_GT(steps, 10);
   ASSERT_TRUE(store_->commit());
   open();
   EXPECT_LT(size(), full / 3);
-  EXPECT_EQ(store_->journal(1, 1000)->size(),
+  EXPECT_EQ(store_->journal().entries(1, 1000)->size(),
             std::min(std::size_t{1000}, static_cast<std::size_t>(steps)));
-  EXPECT_EQ(store_->next_id(), JobId{kJobs + 1});
+  EXPECT_EQ(store_->jobs().next_id(), JobId{kJobs + 1});
 }
 
 }  // namespace

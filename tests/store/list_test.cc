@@ -32,13 +32,15 @@ class ListTest : public StoreTest {
       job.spec.held = i == 8;
       add(*store_, job);
     }
-    EXPECT_OK(store_->end_job(JobId{1}, ending(Outcome::Succeeded, at(30))));
-    EXPECT_OK(store_->end_job(JobId{2}, ending(Outcome::Failed, at(10))));
-    EXPECT_OK(store_->end_job(JobId{5}, ending(Outcome::Succeeded, at(20))));
-    EXPECT_OK(store_->end_job(JobId{6}, ending(Outcome::Cancelled, at(20))));
+    EXPECT_OK(store_->jobs().end(JobId{1}, ending(Outcome::Succeeded, at(30))));
+    EXPECT_OK(store_->jobs().end(JobId{2}, ending(Outcome::Failed, at(10))));
+    EXPECT_OK(store_->jobs().end(JobId{5}, ending(Outcome::Succeeded, at(20))));
+    EXPECT_OK(store_->jobs().end(JobId{6}, ending(Outcome::Cancelled, at(20))));
   }
 
-  std::vector<std::uint64_t> found(const JobQuery& query) { return ids(*store_->list(query)); }
+  std::vector<std::uint64_t> found(const JobQuery& query) {
+    return ids(*store_->jobs().list(query));
+  }
   std::vector<std::uint64_t> matching(const JobFilter& filter) {
     JobQuery query;
     query.filter = filter;
@@ -115,8 +117,8 @@ TEST_F(ListTest, ByTheTimeOfTheEnd) {
 
 TEST_F(ListTest, ListsHaveEverythingButTheEnvironment) {
   fill();
-  const JobRecord listed = store_->list({})->jobs[3];
-  JobRecord whole = *store_->job(JobId{4});
+  const JobRecord listed = store_->jobs().list({})->jobs[3];
+  JobRecord whole = *store_->jobs().record(JobId{4});
   EXPECT_FALSE(whole.description.environment.empty());
   whole.description.environment = {};
   EXPECT_EQ(text(listed), text(whole));
@@ -135,10 +137,10 @@ TEST_F(ListTest, PagesAddUpToThePlainWalk) {
     job.labels["l"] = random.below(2) == 0 ? "x" : "y";
     const JobId id = add(*store_, job);
     if (random.below(3) > 0) {
-      EXPECT_OK(store_->end_job(id, ending(static_cast<Outcome>(random.below(6)),
-                                           at(static_cast<std::int64_t>(random.below(40))))));
+      EXPECT_OK(store_->jobs().end(id, ending(static_cast<Outcome>(random.below(6)),
+                                              at(static_cast<std::int64_t>(random.below(40))))));
     }
-    all.push_back(*store_->job(id));
+    all.push_back(*store_->jobs().record(id));
   }
   for (int round = 0; round < 300; ++round) {
     SCOPED_TRACE(round);
@@ -192,7 +194,7 @@ TEST_F(ListTest, PagesAddUpToThePlainWalk) {
     }
     std::vector<std::uint64_t> seen;
     do {
-      const JobPage page = *store_->list(query);
+      const JobPage page = *store_->jobs().list(query);
       const std::vector<std::uint64_t> more = ids(page);
       seen.insert(seen.end(), more.begin(), more.end());
       query.after = page.next;
@@ -213,7 +215,7 @@ TEST_F(ListTest, PagesAreStableWhileRowsChange) {
   query.limit = 7;
   query.filter.phases = {JobPhase::Queued, JobPhase::Held};
   do {
-    const JobPage page = *store_->list(query);
+    const JobPage page = *store_->jobs().list(query);
     for (const std::uint64_t id : ids(page)) {
       seen.push_back(id);
     }
@@ -221,10 +223,10 @@ TEST_F(ListTest, PagesAreStableWhileRowsChange) {
     for (int i = 0; i < 5; ++i) {
       const JobId id{1 + random.below(200)};
       changed.insert(id.value);
-      (void)store_->end_job(id, ending(Outcome::Cancelled, at(i))).has_value();  // or is gone
+      (void)store_->jobs().end(id, ending(Outcome::Cancelled, at(i))).has_value();  // or is gone
     }
-    EXPECT_OK(store_->set_waiting(JobId{100}, true, at(0)));
-    EXPECT_OK(store_->forget({kNever, {}, 2}));
+    EXPECT_OK(store_->jobs().set_waiting(JobId{100}, true, at(0)));
+    EXPECT_OK(store_->jobs().forget({kNever, {}, 2}));
     EXPECT_OK(store_->commit());
   } while (query.after);
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));

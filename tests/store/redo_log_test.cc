@@ -54,14 +54,14 @@ TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   follower.spec.held = true;
   const JobId third = add(*store_, follower);
   const JobId forgotten = add(*store_, job_named("forgotten"));
-  EXPECT_OK(store_->remember_token(5, "token", {first, 2}));
-  EXPECT_OK(store_->set_waiting(third, false, at(9)));
-  EXPECT_OK(store_->amend(second, full.spec, "amended", "false"));
-  EXPECT_OK(store_->set_claim(third, gibibytes(3), 2));
-  EXPECT_OK(store_->set_setting("name", std::string("va\0lue", 6)));
-  EXPECT_OK(store_->begin_attempt({first, 1, {"0", "1"}, at(1), kNever, 0, "/o", "/e", {}}));
-  EXPECT_OK(store_->start_attempt(first, 1, 4242, at(2)));
-  EXPECT_OK(store_->set_stopping(first, Stopping::TimeLimit));
+  EXPECT_OK(store_->jobs().remember_token(5, "token", {first, 2}));
+  EXPECT_OK(store_->jobs().set_waiting(third, false, at(9)));
+  EXPECT_OK(store_->jobs().amend(second, full.spec, "amended", "false"));
+  EXPECT_OK(store_->jobs().set_claim(third, gibibytes(3), 2));
+  EXPECT_OK(store_->settings().set("name", std::string("va\0lue", 6)));
+  EXPECT_OK(store_->attempts().begin({first, 1, {"0", "1"}, at(1), kNever, 0, "/o", "/e", {}}));
+  EXPECT_OK(store_->attempts().start(first, 1, 4242, at(2)));
+  EXPECT_OK(store_->attempts().set_stopping(first, Stopping::TimeLimit));
   Ending end = ending(Outcome::TimedOut, at(3));
   end.reason = EndReason::TimeLimit;
   end.exit_code = 3;
@@ -71,37 +71,38 @@ TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   end.gpu_time = std::chrono::seconds(9);
   end.energy = 12.75;
   end.message = "too long";
-  EXPECT_OK(store_->end_attempt(first, 1, end));
-  EXPECT_OK(store_->end_job(first, end));
-  EXPECT_OK(store_->append(at(4), Submit{{}, first, 2}));
-  EXPECT_OK(store_->append(at(5), Cancel{second}));
-  EXPECT_OK(store_->forget_journal_before(2));
-  EXPECT_OK(store_->end_job(forgotten, ending(Outcome::Cancelled, at(1))));
+  EXPECT_OK(store_->attempts().end(first, 1, end));
+  EXPECT_OK(store_->jobs().end(first, end));
+  EXPECT_OK(store_->journal().append(at(4), Submit{{}, first, 2}));
+  EXPECT_OK(store_->journal().append(at(5), Cancel{second}));
+  EXPECT_OK(store_->journal().forget_before(2));
+  EXPECT_OK(store_->jobs().end(forgotten, ending(Outcome::Cancelled, at(1))));
   ForgetQuery query;
   query.phases = {JobPhase::Cancelled};
-  EXPECT_OK(store_->forget(query));
+  EXPECT_OK(store_->jobs().forget(query));
   ASSERT_TRUE(store_->commit());
 
   const std::unique_ptr<Store> found = after_crash();
   for (const JobId job : {first, second, third}) {
-    EXPECT_EQ(text(*found->job(job)), text(*store_->job(job)));
+    EXPECT_EQ(text(*found->jobs().record(job)), text(*store_->jobs().record(job)));
   }
-  EXPECT_FALSE(found->job(forgotten).has_value());
-  EXPECT_EQ(text(found->attempts(first)->front()), text(store_->attempts(first)->front()));
-  EXPECT_EQ(found->attempts(first)->front().ending->peaks, end.peaks);
-  EXPECT_EQ((*found->find_token(5, "token"))->first, first);
-  EXPECT_EQ(**found->setting("name"), std::string("va\0lue", 6));
-  EXPECT_OK(found->for_each_live([&](const LiveJob& job) {
+  EXPECT_FALSE(found->jobs().record(forgotten).has_value());
+  EXPECT_EQ(text(found->attempts().of(first)->front()),
+            text(store_->attempts().of(first)->front()));
+  EXPECT_EQ(found->attempts().of(first)->front().ending->peaks, end.peaks);
+  EXPECT_EQ((*found->jobs().find_token(5, "token"))->first, first);
+  EXPECT_EQ(**found->settings().get("name"), std::string("va\0lue", 6));
+  EXPECT_OK(found->jobs().for_each_live([&](const LiveJob& job) {
     if (job.id == third) {
       EXPECT_EQ(job.claim, gibibytes(3));
       EXPECT_EQ(job.memory_retries, 2);
       EXPECT_EQ(job.command, "true");
     }
   }));
-  EXPECT_EQ(found->counts(), store_->counts());
-  EXPECT_EQ(found->next_id(), store_->next_id());
-  EXPECT_EQ(found->journal(1, 10)->size(), 1U);
-  EXPECT_EQ(found->next_entry(), 3U);
+  EXPECT_EQ(found->jobs().counts(), store_->jobs().counts());
+  EXPECT_EQ(found->jobs().next_id(), store_->jobs().next_id());
+  EXPECT_EQ(found->journal().entries(1, 10)->size(), 1U);
+  EXPECT_EQ(found->journal().next_entry(), 3U);
 }
 
 TEST_F(RedoTest, GoesOnAfterACrashAndAfterTheNext) {
@@ -114,7 +115,7 @@ TEST_F(RedoTest, GoesOnAfterACrashAndAfterTheNext) {
     std::filesystem::remove_all(folder_);
     std::filesystem::rename(copy, folder_);
     open();
-    EXPECT_EQ(store_->counts()[1], round);
+    EXPECT_EQ(store_->jobs().counts()[1], round);
   }
 }
 
@@ -131,7 +132,7 @@ TEST_F(RedoTest, ATornEntryAndWhatFollowsAreNotBelieved) {
   std::ofstream(copy + "/berth.db-redo", std::ios::binary) << log;
   const Result<std::unique_ptr<Store>> found = Store::open(copy + "/berth.db");
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ((*found)->counts()[1], 1U);
+  EXPECT_EQ((*found)->jobs().counts()[1], 1U);
 }
 
 TEST_F(RedoTest, TheLogOfAnotherDatabaseIsNotTaken) {
@@ -144,7 +145,7 @@ TEST_F(RedoTest, TheLogOfAnotherDatabaseIsNotTaken) {
   std::filesystem::rename(copy + "/other.db", copy + "/berth.db");
   const Result<std::unique_ptr<Store>> found = Store::open(copy + "/berth.db");
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ((*found)->next_id(), JobId{1});
+  EXPECT_EQ((*found)->jobs().next_id(), JobId{1});
 }
 
 TEST_F(RedoTest, AFullLogGoesIntoTheTables) {
@@ -154,12 +155,12 @@ TEST_F(RedoTest, AFullLogGoesIntoTheTables) {
   for (std::uint64_t i = 1; i <= 12; ++i) {
     add(*store_, large);
     ASSERT_TRUE(store_->commit());
-    EXPECT_EQ(after_crash()->counts()[1], i);
+    EXPECT_EQ(after_crash()->jobs().counts()[1], i);
   }
   large.command = std::string(3'000'000, 'x');  // more than the log can ever hold
   add(*store_, large);
   ASSERT_TRUE(store_->commit());
-  EXPECT_EQ(after_crash()->counts()[1], 13U);
+  EXPECT_EQ(after_crash()->jobs().counts()[1], 13U);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_F(RefusalTest, Malformed) {
   refused();
   write(good);
   open();
-  EXPECT_EQ(store_->next_id(), JobId{301});
+  EXPECT_EQ(store_->jobs().next_id(), JobId{301});
 }
 
 TEST_F(RefusalTest, AnotherProgramsDatabase) {
@@ -137,40 +137,43 @@ void fill_version_1(Store& store) {
   job.spec.needs.only = {"0", "1"};
   job.spec.retry.most = 2;
   job.array_index = 0;
-  ASSERT_TRUE(store.insert(JobId{1}, 3, job, at(0)));
+  ASSERT_TRUE(store.jobs().insert(JobId{1}, 3, job, at(0)));
   JobDescription follower = job_named("after");
   follower.spec.after = {{JobId{1}, Dependency::When::Ok}};
   follower.spec.held = true;
-  ASSERT_TRUE(store.insert(JobId{4}, 1, follower, at(1)));
-  ASSERT_TRUE(store.remember_token(1000, "token", {JobId{1}, 3}));
-  ASSERT_TRUE(store.append(at(0), DeviceAdded{{"0", "GPU-0", "A100", gibibytes(40), {}}}));
-  ASSERT_TRUE(store.append(at(0), Submit{{}, JobId{1}, 3}));
-  ASSERT_TRUE(store.begin_attempt({JobId{1}, 1, {"0"}, at(2), kNever, 0, "/logs/1.out", "", {}}));
-  ASSERT_TRUE(store.start_attempt(JobId{1}, 1, 99, at(3)));
-  ASSERT_TRUE(store.begin_attempt({JobId{2}, 1, {"1"}, at(2), kNever, 0, "/logs/2.out", "", {}}));
+  ASSERT_TRUE(store.jobs().insert(JobId{4}, 1, follower, at(1)));
+  ASSERT_TRUE(store.jobs().remember_token(1000, "token", {JobId{1}, 3}));
+  ASSERT_TRUE(
+      store.journal().append(at(0), DeviceAdded{{"0", "GPU-0", "A100", gibibytes(40), {}}}));
+  ASSERT_TRUE(store.journal().append(at(0), Submit{{}, JobId{1}, 3}));
+  ASSERT_TRUE(
+      store.attempts().begin({JobId{1}, 1, {"0"}, at(2), kNever, 0, "/logs/1.out", "", {}}));
+  ASSERT_TRUE(store.attempts().start(JobId{1}, 1, 99, at(3)));
+  ASSERT_TRUE(
+      store.attempts().begin({JobId{2}, 1, {"1"}, at(2), kNever, 0, "/logs/2.out", "", {}}));
   Ending end = ending(Outcome::Oom, at(9));
   end.peak = gibibytes(9);
   end.energy = 1.5;
-  ASSERT_TRUE(store.end_attempt(JobId{2}, 1, end));
-  ASSERT_TRUE(store.end_job(JobId{2}, end));
-  ASSERT_TRUE(store.append(at(9), JobExited{JobId{2}, 1, 0, true}));
+  ASSERT_TRUE(store.attempts().end(JobId{2}, 1, end));
+  ASSERT_TRUE(store.jobs().end(JobId{2}, end));
+  ASSERT_TRUE(store.journal().append(at(9), JobExited{JobId{2}, 1, 0, true}));
   ASSERT_TRUE(store.commit());
 }
 
 /// Everything in the store but the journal, in words.
 std::string whole(Store& store) {
   std::string all;
-  const JobPage page = *store.list({});
+  const JobPage page = *store.jobs().list({});
   for (const JobRecord& listed : page.jobs) {
-    all += text(*store.job(listed.id)) + "\n";
-    const std::vector<StoredAttempt> attempts = *store.attempts(listed.id);
+    all += text(*store.jobs().record(listed.id)) + "\n";
+    const std::vector<StoredAttempt> attempts = *store.attempts().of(listed.id);
     for (const StoredAttempt& attempt : attempts) {
       all += text(attempt) + "\n";
     }
   }
-  const std::optional<Submission> token = *store.find_token(1000, "token");
+  const std::optional<Submission> token = *store.jobs().find_token(1000, "token");
   all += fmt::format("token {}\n", token ? token->first.value : 0);
-  return all + fmt::format("{} next {}\n", store.counts(), store.next_id().value);
+  return all + fmt::format("{} next {}\n", store.jobs().counts(), store.jobs().next_id().value);
 }
 
 TEST_F(RefusalTest, VersionOneOpensForEver) {
@@ -182,12 +185,12 @@ TEST_F(RefusalTest, VersionOneOpensForEver) {
   open();
   EXPECT_EQ(whole(*store_), expected);
   // Of a journal before version 8 the time of the last entry is left.
-  const std::vector<JournalEntry> journal = *store_->journal(1, 100);
+  const std::vector<JournalEntry> journal = *store_->journal().entries(1, 100);
   ASSERT_EQ(journal.size(), 1U);
   EXPECT_EQ(journal[0].number, 3U);
   EXPECT_EQ(journal[0].time, at(9));
   EXPECT_TRUE(std::holds_alternative<Stepped>(journal[0].input));
-  EXPECT_EQ(store_->next_entry(), 4U);
+  EXPECT_EQ(store_->journal().next_entry(), 4U);
   add(*store_, job_named("new"));
   EXPECT_TRUE(store_->commit());
 }
@@ -224,7 +227,7 @@ TEST_F(RefusalTest, AStepThatFailsChangesNothing) {
   EXPECT_FALSE(open_database(path_, steps));
   EXPECT_TRUE(contents(path_) == before);
   open();
-  EXPECT_EQ(store_->next_id(), JobId{301});
+  EXPECT_EQ(store_->jobs().next_id(), JobId{301});
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ class RescueTest : public StoreTest {
     std::vector<std::string> names;
     const Result<std::unique_ptr<Store>> found = Store::open(copy + "/berth.db");
     EXPECT_TRUE(found.has_value()) << found.error().message;
-    for (std::uint64_t id = 1; found && id < (*found)->next_id().value; ++id) {
-      const Result<JobRecord> job = (*found)->job(JobId{id});
+    for (std::uint64_t id = 1; found && id < (*found)->jobs().next_id().value; ++id) {
+      const Result<JobRecord> job = (*found)->jobs().record(JobId{id});
       names.push_back(job ? job->description.name : "?");
     }
     std::filesystem::remove_all(copy);
@@ -74,7 +74,7 @@ TEST_F(RescueTest, EachFileAndAllOfThem) {
   }
   EXPECT_EQ(told_.size(), cases.size());
   open();
-  EXPECT_EQ(store_->next_id().value, names.size() + 1);
+  EXPECT_EQ(store_->jobs().next_id().value, names.size() + 1);
 }
 
 TEST_F(RescueTest, WhatIsTooLargeForTheRedoLog) {
@@ -106,7 +106,7 @@ TEST_F(RescueTest, AtTheEnd) {
     remove(ending);
   }
   open();
-  EXPECT_EQ(store_->next_id(), JobId{2});
+  EXPECT_EQ(store_->jobs().next_id(), JobId{2});
 }
 
 TEST_F(RescueTest, WithoutLeaveItOnlySaysSo) {
@@ -122,7 +122,7 @@ TEST_F(RescueTest, WithoutLeaveItOnlySaysSo) {
     EXPECT_EQ(committed.error().code, ErrorCode::Unavailable);
     EXPECT_NE(committed.error().message.find("another daemon runs here"), std::string::npos);
     EXPECT_TRUE(store_->out_of_reach());
-    EXPECT_EQ(store_->job(JobId{2})->description.name, "b");
+    EXPECT_EQ(store_->jobs().record(JobId{2})->description.name, "b");
   }
   EXPECT_EQ(std::filesystem::file_size(path_), 15u);
   allowed_ = {};
@@ -185,7 +185,7 @@ TEST_F(RescueTest, KilledMeanwhile) {
       opened = Store::open(path_);
     }
     ASSERT_TRUE(opened) << opened.error().message;
-    EXPECT_EQ((*opened)->next_id(), JobId{3});
+    EXPECT_EQ((*opened)->jobs().next_id(), JobId{3});
   }
 }
 
@@ -209,7 +209,7 @@ TEST_F(RescueTest, AMissingDatabaseWhoseLogsHaveSomething) {
   EXPECT_FALSE(RedoLog::holds_entries(path_));
   std::filesystem::remove(path_);
   open();
-  EXPECT_EQ(store_->next_id(), JobId{1});
+  EXPECT_EQ(store_->jobs().next_id(), JobId{1});
 }
 
 TEST_F(RescueTest, AFirstOpeningThatIsCutOff) {
@@ -225,7 +225,7 @@ TEST_F(RescueTest, AFirstOpeningThatIsCutOff) {
     EXPECT_TRUE(WIFSIGNALED(status)) << step;
   }
   open();
-  EXPECT_EQ(store_->next_id(), JobId{1});
+  EXPECT_EQ(store_->jobs().next_id(), JobId{1});
   EXPECT_FALSE(std::filesystem::exists(path_ + "-new"));
 }
 

@@ -15,7 +15,7 @@ class StagedTest : public StoreTest {
     query.filter = std::move(filter);
     query.limit = 1000;
     std::vector<std::uint64_t> ids;
-    const JobPage page = *store_->list(query);
+    const JobPage page = *store_->jobs().list(query);
     for (const JobRecord& job : page.jobs) {
       ids.push_back(job.id.value);
     }
@@ -25,26 +25,29 @@ class StagedTest : public StoreTest {
   std::size_t scanned() {
     std::size_t count = 0;
     const JobFilter all;
-    EXPECT_OK(store_->scan({all, {JobId{1}, JobId{1000}}}, [&](const ScannedJob&) { ++count; }));
+    EXPECT_OK(
+        store_->walks().scan({all, {JobId{1}, JobId{1000}}}, [&](const ScannedJob&) { ++count; }));
     return count;
   }
 
   std::size_t live() {
     std::size_t count = 0;
-    EXPECT_OK(store_->for_each_live([&](const LiveJob&) { ++count; }));
+    EXPECT_OK(store_->jobs().for_each_live([&](const LiveJob&) { ++count; }));
     return count;
   }
 
   std::size_t labelled() {
     std::size_t count = 0;
     LabelCursor at;
-    while (*store_->walk_labels(at, 2, [&](std::int64_t) { ++count; })) {
+    while (*store_->walks().labels(at, 2, [&](std::int64_t) { ++count; })) {
     }
     return count;
   }
 
-  std::uint64_t queued() { return store_->counts()[static_cast<std::size_t>(JobPhase::Queued)]; }
-  std::uint64_t held() { return store_->counts()[static_cast<std::size_t>(JobPhase::Held)]; }
+  std::uint64_t queued() {
+    return store_->jobs().counts()[static_cast<std::size_t>(JobPhase::Queued)];
+  }
+  std::uint64_t held() { return store_->jobs().counts()[static_cast<std::size_t>(JobPhase::Held)]; }
 
   static JobDescription labelled_job() {
     JobDescription job = job_named("staged");
@@ -57,13 +60,13 @@ class StagedTest : public StoreTest {
   void stage_some() {
     open();
     add(*store_, job_named("before"));
-    EXPECT_OK(store_->stage(JobId{2}, 10));
-    EXPECT_EQ(store_->next_id(), JobId{12});
-    EXPECT_OK(store_->insert(JobId{2}, 4, labelled_job(), at(0)));
+    EXPECT_OK(store_->staged().stage(JobId{2}, 10));
+    EXPECT_EQ(store_->jobs().next_id(), JobId{12});
+    EXPECT_OK(store_->jobs().insert(JobId{2}, 4, labelled_job(), at(0)));
     add(*store_, job_named("beside"));
     JobDescription waits = labelled_job();
     waits.spec.held = true;
-    EXPECT_OK(store_->insert(JobId{6}, 2, waits, at(0)));
+    EXPECT_OK(store_->jobs().insert(JobId{6}, 2, waits, at(0)));
   }
 };
 
@@ -82,24 +85,24 @@ TEST_F(StagedTest, NobodySeesThem) {
   EXPECT_EQ(labelled(), 0U);
   EXPECT_EQ(queued(), 2U);
   EXPECT_EQ(held(), 0U);
-  EXPECT_EQ(store_->job(JobId{3}).error().code, ErrorCode::NotFound);
-  EXPECT_EQ(store_->phase(JobId{3}).error().code, ErrorCode::NotFound);
-  EXPECT_TRUE(store_->phase(JobId{12}).has_value());
+  EXPECT_EQ(store_->jobs().record(JobId{3}).error().code, ErrorCode::NotFound);
+  EXPECT_EQ(store_->jobs().phase(JobId{3}).error().code, ErrorCode::NotFound);
+  EXPECT_TRUE(store_->jobs().phase(JobId{12}).has_value());
 }
 
 TEST_F(StagedTest, AreShownLittleByLittle) {
   stage_some();
-  EXPECT_OK(store_->insert(JobId{8}, 4, labelled_job(), at(0)));
-  EXPECT_OK(store_->complete_staged(JobId{2}));
-  EXPECT_OK(store_->show_staged(JobId{2}, 4, 0));
+  EXPECT_OK(store_->jobs().insert(JobId{8}, 4, labelled_job(), at(0)));
+  EXPECT_OK(store_->staged().complete(JobId{2}));
+  EXPECT_OK(store_->staged().show(JobId{2}, 4, 0));
   EXPECT_EQ(listed(), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 12}));
   EXPECT_EQ(labelled(), 4U);
-  EXPECT_OK(store_->show_staged(JobId{6}, 6, 2));
-  EXPECT_TRUE(store_->staging().empty());
+  EXPECT_OK(store_->staged().show(JobId{6}, 6, 2));
+  EXPECT_TRUE(store_->staged().all().empty());
   EXPECT_EQ(scanned(), 12U);
   EXPECT_EQ(held(), 2U);
   EXPECT_EQ(queued(), 10U);
-  EXPECT_EQ(*store_->job(JobId{9})->description.array_index, 1U);
+  EXPECT_EQ(*store_->jobs().record(JobId{9})->description.array_index, 1U);
   EXPECT_OK(store_->commit());
   open();
   EXPECT_EQ(scanned(), 12U);
@@ -112,16 +115,16 @@ TEST_F(StagedTest, WhatIsIncompleteStaysUnseenAfterACrashAndCanBeDropped) {
   open();
   EXPECT_EQ(listed(), (std::vector<std::uint64_t>{1, 12}));
   EXPECT_EQ(live(), 2U);
-  ASSERT_EQ(store_->staging().size(), 1U);
-  EXPECT_EQ(store_->next_id(), JobId{13});
-  EXPECT_OK(store_->drop_staged(JobId{2}, 7));
+  ASSERT_EQ(store_->staged().all().size(), 1U);
+  EXPECT_EQ(store_->jobs().next_id(), JobId{13});
+  EXPECT_OK(store_->staged().drop(JobId{2}, 7));
   EXPECT_OK(store_->commit());
   open();
-  ASSERT_EQ(store_->staging().size(), 1U);
-  EXPECT_OK(store_->drop_staged(JobId{9}, 3));
+  ASSERT_EQ(store_->staged().all().size(), 1U);
+  EXPECT_OK(store_->staged().drop(JobId{9}, 3));
   EXPECT_OK(store_->commit());
   open();
-  EXPECT_TRUE(store_->staging().empty());
+  EXPECT_TRUE(store_->staged().all().empty());
   EXPECT_EQ(listed(), (std::vector<std::uint64_t>{1, 12}));
   EXPECT_EQ(queued(), 2U);
   store_.reset();
@@ -136,12 +139,12 @@ TEST_F(StagedTest, WhatIsIncompleteStaysUnseenAfterACrashAndCanBeDropped) {
 
 TEST_F(StagedTest, WhatIsCompleteIsThereAfterACrash) {
   stage_some();
-  EXPECT_OK(store_->insert(JobId{8}, 4, labelled_job(), at(0)));
-  EXPECT_OK(store_->complete_staged(JobId{2}));
-  EXPECT_OK(store_->show_staged(JobId{2}, 1, 0));
+  EXPECT_OK(store_->jobs().insert(JobId{8}, 4, labelled_job(), at(0)));
+  EXPECT_OK(store_->staged().complete(JobId{2}));
+  EXPECT_OK(store_->staged().show(JobId{2}, 1, 0));
   EXPECT_OK(store_->commit());
   open();
-  EXPECT_TRUE(store_->staging().empty());
+  EXPECT_TRUE(store_->staged().all().empty());
   EXPECT_EQ(scanned(), 12U);
   EXPECT_EQ(live(), 12U);
   EXPECT_EQ(held(), 2U);
@@ -152,24 +155,24 @@ TEST_F(StagedTest, WhatWasNotCommittedNeverWas) {
   open();
   add(*store_, job_named("before"));
   EXPECT_OK(store_->commit());
-  EXPECT_OK(store_->stage(JobId{2}, 10));
-  EXPECT_OK(store_->insert(JobId{2}, 4, labelled_job(), at(0)));
+  EXPECT_OK(store_->staged().stage(JobId{2}, 10));
+  EXPECT_OK(store_->jobs().insert(JobId{2}, 4, labelled_job(), at(0)));
   store_->rollback();
-  EXPECT_TRUE(store_->staging().empty());
-  EXPECT_EQ(store_->next_id(), JobId{2});
-  EXPECT_FALSE(store_->complete_staged(JobId{2}).has_value());
-  EXPECT_FALSE(store_->show_staged(JobId{2}, 1, 0).has_value());
-  EXPECT_FALSE(store_->drop_staged(JobId{2}, 1).has_value());
+  EXPECT_TRUE(store_->staged().all().empty());
+  EXPECT_EQ(store_->jobs().next_id(), JobId{2});
+  EXPECT_FALSE(store_->staged().complete(JobId{2}).has_value());
+  EXPECT_FALSE(store_->staged().show(JobId{2}, 1, 0).has_value());
+  EXPECT_FALSE(store_->staged().drop(JobId{2}, 1).has_value());
 }
 
 TEST_F(StagedTest, LargeGroupsGoToTheTables) {
   open();
-  EXPECT_OK(store_->stage(JobId{1}, 30'000));
+  EXPECT_OK(store_->staged().stage(JobId{1}, 30'000));
   for (std::uint64_t i = 0; i < 30; ++i) {
-    EXPECT_OK(store_->insert(JobId{1 + 1000 * i}, 1000, labelled_job(), at(0)));
+    EXPECT_OK(store_->jobs().insert(JobId{1 + 1000 * i}, 1000, labelled_job(), at(0)));
     EXPECT_OK(store_->commit());
   }
-  EXPECT_OK(store_->complete_staged(JobId{1}));
+  EXPECT_OK(store_->staged().complete(JobId{1}));
   EXPECT_OK(store_->commit());
   open();
   EXPECT_EQ(queued(), 30'000U);

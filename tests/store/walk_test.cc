@@ -23,11 +23,11 @@ class WalkTest : public StoreTest {
         attempt.attempt = number;
         attempt.devices = {"0", "1"};
         attempt.begun = at(i);
-        EXPECT_OK(store_->begin_attempt(attempt));
-        EXPECT_OK(store_->start_attempt(id, number, 7, at(i)));
-        EXPECT_OK(store_->end_attempt(id, number, ending(Outcome::Failed, at(10 * i))));
+        EXPECT_OK(store_->attempts().begin(attempt));
+        EXPECT_OK(store_->attempts().start(id, number, 7, at(i)));
+        EXPECT_OK(store_->attempts().end(id, number, ending(Outcome::Failed, at(10 * i))));
       }
-      EXPECT_OK(store_->end_job(id, ending(Outcome::Failed, at(10 * i))));
+      EXPECT_OK(store_->jobs().end(id, ending(Outcome::Failed, at(10 * i))));
     }
   }
 
@@ -35,7 +35,7 @@ class WalkTest : public StoreTest {
   Seen attempts(Time from, Time to, std::size_t most) {
     Seen seen;
     AttemptCursor cursor;
-    while (*store_->walk_attempts(cursor, from, to, most, [&](const EndedAttempt& each) {
+    while (*store_->walks().attempts(cursor, from, to, most, [&](const EndedAttempt& each) {
       seen.emplace_back(each.attempt.job.value, each.attempt.attempt);
     })) {
     }
@@ -52,9 +52,9 @@ TEST_F(WalkTest, AttemptsThatOverlap) {
     EXPECT_EQ(attempts(at(51), kNever, most), Seen{}) << most;
   }
   AttemptCursor cursor;
-  EXPECT_OK(store_->walk_attempts(cursor, at(30), at(3), 100, [&](const EndedAttempt& each) {
+  EXPECT_OK(store_->walks().attempts(cursor, at(30), at(3), 100, [&](const EndedAttempt& each) {
     EXPECT_EQ(each.name, "job 3");
-    EXPECT_EQ(*store_->shared_text(each.project), "third");
+    EXPECT_EQ(*store_->walks().shared_text(each.project), "third");
     EXPECT_EQ(each.sweep, 0);
     EXPECT_EQ(each.attempt.devices.size(), 2U);
     EXPECT_EQ(each.attempt.started, at(3));
@@ -65,12 +65,12 @@ TEST_F(WalkTest, AttemptsThatOverlap) {
 
 TEST_F(WalkTest, AnAttemptThatHasNotEndedIsNotThere) {
   fill(1);
-  EXPECT_OK(store_->set_waiting(JobId{1}, false, at(20)));
+  EXPECT_OK(store_->jobs().set_waiting(JobId{1}, false, at(20)));
   StoredAttempt attempt;
   attempt.job = JobId{1};
   attempt.attempt = 2;
   attempt.begun = at(20);
-  EXPECT_OK(store_->begin_attempt(attempt));
+  EXPECT_OK(store_->attempts().begin(attempt));
   EXPECT_EQ(attempts(at(0), kNever, 10), (Seen{{1, 1}}));
 }
 
@@ -79,7 +79,7 @@ TEST_F(WalkTest, Ends) {
   for (const std::size_t most : {1U, 4U, 100U}) {
     int count = 0;
     EndCursor cursor{JobId{}, kNever};
-    while (*store_->walk_ends(cursor, at(200), most, [&](JobPhase phase) {
+    while (*store_->walks().ends(cursor, at(200), most, [&](JobPhase phase) {
       EXPECT_EQ(phase, JobPhase::Failed);
       ++count;
     })) {
@@ -94,10 +94,10 @@ TEST_F(WalkTest, Labels) {
     std::map<std::string, int> counts;
     std::vector<std::int64_t> labels;
     LabelCursor cursor;
-    while (*store_->walk_labels(cursor, most, [&](std::int64_t id) { labels.push_back(id); })) {
+    while (*store_->walks().labels(cursor, most, [&](std::int64_t id) { labels.push_back(id); })) {
     }
     for (const std::int64_t label : labels) {
-      const auto text = store_->label_text(label);
+      const auto text = store_->walks().label_text(label);
       ++counts[text->first + "=" + text->second];
     }
     EXPECT_EQ(counts, (std::map<std::string, int>{{"parity=even", 4}, {"parity=odd", 5}}));
@@ -119,16 +119,18 @@ TEST_F(WalkTest, ScansMatchLists) {
       seen.push_back(job.id.value);
       command = job.command;
       EXPECT_EQ(job.ended - job.started, std::chrono::seconds(9 * job.id.value));
-      EXPECT_EQ(*store_->shared_text(job.project), "third");
+      EXPECT_EQ(*store_->walks().shared_text(job.project), "third");
       EXPECT_EQ(job.name, "job " + std::to_string(job.id.value));
     };
     const IdRange low{JobId{1}, JobId{10}};
     const IdRange high{JobId{11}, JobId{20}};
-    EXPECT_OK(store_->scan({query.filter, descending ? high : low, descending, true}, visit));
+    EXPECT_OK(
+        store_->walks().scan({query.filter, descending ? high : low, descending, true}, visit));
     EXPECT_EQ(command, "true");
-    EXPECT_OK(store_->scan({query.filter, descending ? low : high, descending, false}, visit));
+    EXPECT_OK(
+        store_->walks().scan({query.filter, descending ? low : high, descending, false}, visit));
     EXPECT_EQ(command, "");
-    EXPECT_EQ(seen, ids(*store_->list(query)));
+    EXPECT_EQ(seen, ids(*store_->jobs().list(query)));
     EXPECT_EQ(seen.size(), 2U);
   }
 }

@@ -43,7 +43,7 @@ HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Pee
   status.started = seconds(facts.opened);
   status.hostname = host_name();
   for (std::size_t i = 0; i < kPhases; ++i) {
-    status.jobs.emplace(phase_name(static_cast<JobPhase>(i)), desk.store.counts()[i]);
+    status.jobs.emplace(phase_name(static_cast<JobPhase>(i)), desk.store.jobs().counts()[i]);
   }
   status.load = load_report(desk, facts, viewer);
   return json(to_json(status));
@@ -59,7 +59,7 @@ HttpResponse set_paused(Desk& desk, const DaemonFacts& facts, const RoutedReques
   } else {
     desk.driver.scheduler().tell(Resume{}, desk.now());
   }
-  desk.check(desk.store.set_setting("paused", paused ? "yes" : ""));
+  desk.check(desk.store.settings().set("paused", paused ? "yes" : ""));
   announce_daemon(desk);
   return status_answer(desk, facts, asked.request.peer);
 }

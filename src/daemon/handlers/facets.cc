@@ -92,7 +92,7 @@ void FacetsHandler::count_labels(const std::shared_ptr<Facets>& facets) {
     if (abandoned()) {
       return false;
     }
-    const Result<bool> more = desk_.store.walk_labels(
+    const Result<bool> more = desk_.store.walks().labels(
         facets->label, kLabelsAtOnce, [&](std::int64_t label) { ++facets->labels[label]; });
     if (more && *more) {
       return true;
@@ -114,7 +114,7 @@ void FacetsHandler::finish(const Facets& facets, const Result<std::string>& text
 /// A text that was forgotten meanwhile is left out.
 FacetsReply FacetsHandler::reply(const Facets& facets) const {
   const auto shared = [&](std::int64_t text) {
-    return text == 0 ? Result<std::string>("") : desk_.store.shared_text(text);
+    return text == 0 ? Result<std::string>("") : desk_.store.walks().shared_text(text);
   };
   const auto by_count = [](std::uint64_t count) { return count; };
   FacetsReply reply;
@@ -127,7 +127,7 @@ FacetsReply FacetsHandler::reply(const Facets& facets) const {
     reply.users.push_back({each->first, user_name(each->first), each->second});
   }
   for (const auto& each : greatest(facets.labels, by_count)) {
-    if (const auto label = desk_.store.label_text(each->first)) {
+    if (const auto label = desk_.store.walks().label_text(each->first)) {
       reply.labels.push_back({label->first, label->second, each->second});
     }
   }

@@ -21,7 +21,7 @@ bool continue_forgetting(Desk& desk, const LogFolder& logs, UsageBook& usage,
   if (forgetting.reply->gone()) {
     return false;
   }
-  Result<Forgotten> forgotten = desk.store.forget(forgetting.query);
+  Result<Forgotten> forgotten = desk.store.jobs().forget(forgetting.query);
   if (!forgotten) {
     desk.answer(std::move(forgetting.reply), failed(forgotten.error()));
     return false;

@@ -173,7 +173,7 @@ Result<void> JobCommands::act(const Batch& batch, const JobRecord& job) {
   if (verb == "hold" || verb == "release") {
     Result<void> done = verb == "hold" ? apply(Hold{job.id}) : apply(Release{job.id});
     if (done) {
-      desk_.check(desk_.store.set_waiting(job.id, verb == "hold", job.not_before));
+      desk_.check(desk_.store.jobs().set_waiting(job.id, verb == "hold", job.not_before));
     }
     return done;
   }
@@ -228,7 +228,7 @@ Result<void> JobCommands::rerun(const JobRecord& job) {
   }
   desk_.fair_use.joined(job.id, 1, user, bytes);
   desk_.driver.scheduler().tell(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
-  desk_.check(desk_.store.set_waiting(job.id, false, {}));
+  desk_.check(desk_.store.jobs().set_waiting(job.id, false, {}));
   desk_.driver.memory().jobs_wait(job.id, 1,
                                   recipe_of(job.description.project, job.description.command));
   return {};
@@ -249,7 +249,8 @@ Result<void> JobCommands::edit(const JobRecord& job, const JobEdit& changes, uid
   if (Result<void> checked = check_warning(edited.spec); !checked) {
     return checked;
   }
-  if (Result<void> checked = Store::check(edited, Store::share_environment(edited.environment));
+  if (Result<void> checked =
+          JobTable::check(edited, JobTable::share_environment(edited.environment));
       !checked) {
     return checked;
   }
@@ -260,7 +261,7 @@ Result<void> JobCommands::edit(const JobRecord& job, const JobEdit& changes, uid
   if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, edited.spec}, at); !done) {
     return done;
   }
-  desk_.check(desk_.store.amend(job.id, edited.spec, edited.name, edited.command));
+  desk_.check(desk_.store.jobs().amend(job.id, edited.spec, edited.name, edited.command));
   desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(edited.project, edited.command));
   return {};
 }

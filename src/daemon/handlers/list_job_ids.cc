@@ -131,7 +131,7 @@ bool matches(Desk& desk, IdList& list, const ScannedJob& job) {
     }
     const auto [known, is_new] = list.found_in.try_emplace(text, false);
     if (is_new) {
-      const Result<std::string> content = desk.store.shared_text(text);
+      const Result<std::string> content = desk.store.walks().shared_text(text);
       known->second = content && search.in(*content);
     }
     return known->second;

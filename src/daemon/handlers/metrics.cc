@@ -49,7 +49,7 @@ HttpResponse show_metrics(const Desk& desk, const DaemonFacts& facts) {
   page.family("jobs", "gauge", "Jobs on record, by state.");
   for (std::size_t i = 0; i < kPhases; ++i) {
     page.sample({{"state", phase_name(static_cast<JobPhase>(i))}},
-                static_cast<double>(desk.store.counts()[i]));
+                static_cast<double>(desk.store.jobs().counts()[i]));
   }
   page.family("attempts_started_total", "counter", "Attempts that this daemon has started.");
   page.sample(static_cast<double>(desk.counters.started));

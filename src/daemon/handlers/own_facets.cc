@@ -70,7 +70,7 @@ void list_own_facets(Desk& desk, RoutedRequest asked) {
       return desk.answer(std::move(facets->reply), failed(counted.error()));
     }
     desk.turns.in_pieces([&desk, facets] {
-      const Result<JobPage> page = desk.store.list(facets->query);
+      const Result<JobPage> page = desk.store.jobs().list(facets->query);
       if (!page) {
         desk.answer(std::move(facets->reply), failed(page.error()));
         return false;

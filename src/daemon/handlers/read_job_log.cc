@@ -22,7 +22,7 @@ void read_job_log(Desk& desk, LogReader& logs, RoutedRequest asked) {
       return desk.answer(std::move(asked.reply), failed(value->error()));
     }
   }
-  const Result<JobRecord> record = desk.store.job_without_environment(id);
+  const Result<JobRecord> record = desk.store.jobs().record_without_environment(id);
   if (!record) {
     return desk.answer(std::move(asked.reply), failed(record.error()));
   }
@@ -36,7 +36,7 @@ void read_job_log(Desk& desk, LogReader& logs, RoutedRequest asked) {
   Result<std::optional<StoredAttempt>> chosen = std::optional<StoredAttempt>();
   if (const std::int64_t number = *attempt == 0 ? record->attempt : *attempt;
       number > 0 && number <= std::numeric_limits<std::uint16_t>::max()) {
-    chosen = desk.store.attempt(id, static_cast<std::uint16_t>(number));
+    chosen = desk.store.attempts().find(id, static_cast<std::uint16_t>(number));
   }
   if (!chosen) {
     return desk.answer(std::move(asked.reply), failed(chosen.error()));

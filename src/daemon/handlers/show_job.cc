@@ -5,7 +5,7 @@ namespace berth {
 namespace {
 
 HttpResponse shown(Desk& desk, JobReports& reports, JobId id, const Peer& peer) {
-  const Result<JobRecord> record = desk.store.job(id);
+  const Result<JobRecord> record = desk.store.jobs().record(id);
   if (!record) {
     return failed(record.error());
   }

@@ -61,7 +61,7 @@ TimelineReply::Span span_of(const JobRecord& record, std::uint32_t attempt,
 const std::string& shared_text(Desk& desk, TimeSpans& spans, std::int64_t text) {
   const auto [known, is_new] = spans.texts.try_emplace(text);
   if (is_new && text != 0) {
-    known->second = desk.store.shared_text(text).value_or("");
+    known->second = desk.store.walks().shared_text(text).value_or("");
   }
   return known->second;
 }
@@ -85,7 +85,7 @@ void add_present_spans(Desk& desk, const JobReports& reports, const DaemonDevice
                        TimeSpans& spans) {
   const Time at = desk.now();
   for (const JobId id : desk.scheduler().running()) {
-    const Result<JobRecord> record = desk.store.job_without_environment(id);
+    const Result<JobRecord> record = desk.store.jobs().record_without_environment(id);
     const DrivenAttempt* attempt = desk.driver.attempt(id);
     if (!record || attempt == nullptr) {
       continue;
@@ -107,7 +107,7 @@ void add_expected_span(Desk& desk, const Forecast::Runs& runs, const DaemonDevic
   const auto run = runs.find(id);
   const Time start = run == runs.end() ? kNever : std::max(run->second.start, at);
   const Result<JobRecord> record = start <= spans.to && start != kNever
-                                       ? desk.store.job_without_environment(id)
+                                       ? desk.store.jobs().record_without_environment(id)
                                        : fail(ErrorCode::NotFound, "");
   if (!record || record->phase != JobPhase::Queued) {
     return;
@@ -151,7 +151,7 @@ void show_timeline(Desk& desk, JobReports& reports, const DaemonDevices& devices
       spans->expected.pop_front();
       return true;
     }
-    const Result<bool> more = desk.store.walk_attempts(
+    const Result<bool> more = desk.store.walks().attempts(
         spans->cursor, spans->from, spans->to, kSpansAtOnce,
         [&](const EndedAttempt& each) { add_ended_span(desk, *spans, each); });
     if (more && *more && !spans->timeline.truncated) {

@@ -8,7 +8,7 @@ namespace berth {
 void show_usage(Desk& desk, const UsageBook& usage, RoutedRequest asked) {
   const Result<std::int64_t> attempt =
       parse_integer(asked.request.parameter("attempt").value_or("0"), "attempt");
-  const Result<JobRecord> record = desk.store.job(asked.job);
+  const Result<JobRecord> record = desk.store.jobs().record(asked.job);
   if (record && !desk.privacy.sees(asked.request.peer.uid, record->description.user)) {
     return desk.answer(
         std::move(asked.reply),

@@ -92,7 +92,7 @@ void SubmitJobs::take_in(SubmitRequest wanted, const Peer& peer, Turns::Reply re
     return desk_.answer(std::move(reply), failed(jobs_of_others()));
   }
   if (!wanted.token.empty()) {
-    const auto before = desk_.store.find_token(user, wanted.token);
+    const auto before = desk_.store.jobs().find_token(user, wanted.token);
     if (!before) {
       return desk_.answer(std::move(reply), failed(before.error()));
     }
@@ -117,15 +117,15 @@ void SubmitJobs::take_in(SubmitRequest wanted, const Peer& peer, Turns::Reply re
 
 HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
   // All or nothing: every job is looked at before the first is taken.
-  const auto environment = Store::share_environment(wanted.defaults.environment);
+  const auto environment = JobTable::share_environment(wanted.defaults.environment);
   for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
-    Result<void> checked = Store::check(wanted.jobs[i].description, environment);
+    Result<void> checked = JobTable::check(wanted.jobs[i].description, environment);
     checked = checked ? check_job(desk_, wanted.jobs[i], user) : checked;
     if (!checked) {
       return failed(wrong_job(wanted, i, checked.error()));
     }
   }
-  const JobId first = desk_.store.next_id();
+  const JobId first = desk_.store.jobs().next_id();
   if (const Result<void> counted = count_in(desk_, wanted, user, first); !counted) {
     return failed(counted.error());
   }
@@ -139,7 +139,7 @@ HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
     description.user = user;
     const JobSpec spec = description.spec;
     const Recipe recipe = recipe_of(description.project, description.command);
-    desk_.check(desk_.store.insert(id, job.count, std::move(description), environment, at));
+    desk_.check(desk_.store.jobs().insert(id, job.count, std::move(description), environment, at));
     const Result<JobId> taken = desk_.driver.scheduler().tell(Submit{spec, id, job.count}, at);
     if (!taken) {
       desk_.check(Failure(taken.error()));  // it was checked before
@@ -150,7 +150,7 @@ HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
   }
   const auto count = static_cast<std::uint32_t>(id.value - first.value);
   if (!wanted.token.empty()) {
-    desk_.check(desk_.store.remember_token(user, wanted.token, Submission{first, count}));
+    desk_.check(desk_.store.jobs().remember_token(user, wanted.token, Submission{first, count}));
   }
   desk_.events.jobs_submitted(first, count);
   return json(to_json(SubmitReply{first, count}));

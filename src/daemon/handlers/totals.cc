@@ -49,7 +49,7 @@ void TotalsHandler::handle(RoutedRequest asked) {
     if (totals->reply->gone()) {
       return false;
     }
-    const Result<bool> more = desk_.store.walk_attempts(
+    const Result<bool> more = desk_.store.walks().attempts(
         totals->attempt, totals->since, kNever, kEndsAtOnce, [&](const EndedAttempt& each) {
           const StoredAttempt& attempt = each.attempt;
           totals->add(attempt.started, attempt.ending->ended, attempt.devices.size(),
@@ -72,7 +72,7 @@ void TotalsHandler::count_ends(const std::shared_ptr<Totals>& totals) {
     if (totals->reply->gone()) {
       return false;
     }
-    const Result<bool> more = desk_.store.walk_ends(
+    const Result<bool> more = desk_.store.walks().ends(
         totals->end, totals->since, kEndsAtOnce,
         [&](JobPhase phase) { ++totals->ended[static_cast<std::size_t>(phase)]; });
     if (more && *more) {

@@ -11,7 +11,7 @@ constexpr std::uint64_t kFirstRange = 500;
 
 void scan_jobs(Desk& desk, JobScan wanted, std::function<void(const ScannedJob&)> visit,
                std::function<void(const Result<void>&)> done) {
-  const IdRange all{JobId{1}, JobId{desk.store.next_id().value - 1}};
+  const IdRange all{JobId{1}, JobId{desk.store.jobs().next_id().value - 1}};
   IdWindow window(all, wanted.descending, kFirstRange);
   desk.turns.later_in_pieces([&desk, wanted = std::move(wanted), visit = std::move(visit),
                               done = std::move(done), window]() mutable {
@@ -24,7 +24,7 @@ void scan_jobs(Desk& desk, JobScan wanted, std::function<void(const ScannedJob&)
     }
     const Time begun = desk.now();
     std::optional<JobId> last;
-    const Result<void> read = desk.store.scan(
+    const Result<void> read = desk.store.walks().scan(
         {wanted.filter, window.next(), wanted.descending, wanted.commands, window.patience()},
         [&](const ScannedJob& job) {
           last = job.id;

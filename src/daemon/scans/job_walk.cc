@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t kFirstWidth = 500;
 
 IdRange all_of(const JobQuery& query, const Store& store) {
-  IdRange all{JobId{1}, JobId{store.next_id().value - 1}};
+  IdRange all{JobId{1}, JobId{store.jobs().next_id().value - 1}};
   if (query.after && query.descending) {
     all.last = std::min(all.last, JobId{query.after->id.value - 1});
   } else if (query.after) {
@@ -44,7 +44,7 @@ Result<std::vector<JobRecord>> JobWalk::next(Store& store, std::size_t most) {
   query_.numbers = window_.next();
   query_.patience = window_.patience();
   query_.limit = most;
-  Result<JobPage> page = store.list(query_);
+  Result<JobPage> page = store.jobs().list(query_);
   if (!page && page.error().code == ErrorCode::Timeout) {
     window_.narrow();
     return std::vector<JobRecord>();

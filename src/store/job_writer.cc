@@ -1,8 +1,9 @@
-// Inserting and forgetting jobs.
+#include "store/job_writer.h"
+
 #include <fmt/format.h>
 
 #include "store/fields.h"
-#include "store/writer.h"
+#include "store/prepare.h"
 
 namespace berth {
 namespace {
@@ -64,7 +65,27 @@ Result<void> check_texts(const JobDescription& job, std::size_t environment) {
   return {};
 }
 
-Result<void> Writer::write(const InsertJobs& change) {
+Result<void> JobWriter::prepare(Database& database) {
+  return prepare_all(
+      database,
+      {{insert_job_,
+        "INSERT INTO jobs(id, state, user, submitted, attempt, priority, needs, held, expected, "
+        "time_limit, begins, not_before, retry, after, warn_before, project, sweep, name, "
+        "array_index) "
+        "VALUES(?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+        "?17)"},
+       {insert_details_, "INSERT INTO details VALUES(?1, ?2, ?3, ?4, ?5)"},
+       {insert_label_, "INSERT INTO labels(label, job) VALUES(?1, ?2)"},
+       {insert_token_, "INSERT INTO tokens(first, count, user, token) VALUES(?1, ?2, ?3, ?4)"},
+       {read_needs_, "SELECT needs FROM jobs WHERE id = ?1"},
+       {amend_job_,
+        "UPDATE jobs SET priority = ?2, needs = ?3, expected = ?4, time_limit = ?5, begins = ?6, "
+        "not_before = ?6, retry = ?7, after = ?8, warn_before = ?9, name = ?10, claim = NULL "
+        "WHERE id = ?1"},
+       {amend_command_, "UPDATE details SET command = ?2 WHERE job = ?1"}});
+}
+
+Result<void> JobWriter::write(const InsertJobs& change) {
   const JobDescription& description = *change.description;
   const JobSpec& spec = description.spec;
   const bool staged = is_staged(counters_.staging, change.first);
@@ -136,13 +157,18 @@ Result<void> Writer::write(const InsertJobs& change) {
     }
   }
   if (!staged) {
-    counters_.by_phase[static_cast<std::size_t>(phase)] += change.count;
+    counters_.in(phase) += change.count;
     counters_.next_id = change.first.value + change.count;
   }
   return {};
 }
 
-Result<void> Writer::write(const Amend& change) {
+Result<void> JobWriter::write(const RememberToken& change) {
+  return insert_token_.run(change.submission.first.value, change.submission.count, change.user,
+                           std::string_view(change.token));
+}
+
+Result<void> JobWriter::write(const Amend& change) {
   read_needs_.start(change.job.value);
   const Result<bool> row = read_needs_.step();
   if (!row) {
@@ -167,67 +193,6 @@ Result<void> Writer::write(const Amend& change) {
     return done;
   }
   return amend_command_.run(change.job.value, std::string_view(change.command));
-}
-
-Result<void> Writer::write(const SetSetting& change) {
-  return set_setting_.run(std::string_view(change.name), Blob{change.value});
-}
-
-Result<void> Writer::write(const ForgetJobs& change) {
-  for (const JobId job : change.jobs) {
-    if (Result<void> done = forget(job, true); !done) {
-      return done;
-    }
-  }
-  return {};
-}
-
-Result<void> Writer::forget(JobId job, bool counted) {
-  read_shared_.start(job.value);
-  const Result<bool> row = read_shared_.step();
-  if (!row) {
-    return Failure(row.error());
-  }
-  if (!*row) {
-    return {};
-  }
-  counters_.by_phase[static_cast<std::size_t>(read_shared_.integer(0))] -= counted ? 1 : 0;
-  for (int column = 1; column <= 5; ++column) {
-    if (!read_shared_.null(column)) {
-      interner_.drop(read_shared_.integer(column));
-    }
-  }
-  read_shared_.reset();
-
-  JobDescription description;
-  read_rest_.start(job.value);
-  const Result<bool> rest = read_rest_.step();
-  if (!rest) {
-    return Failure(rest.error());
-  }
-  if (*rest && !decode_rest(read_rest_.bytes(0), description)) {
-    read_rest_.reset();
-    return fail(ErrorCode::Io, fmt::format("the record of job {} is damaged", job.value));
-  }
-  read_rest_.reset();
-  for (const auto& [key, value] : description.labels) {
-    const auto label = interner_.find(encode_label(key, value));
-    if (!label) {
-      return Failure(label.error());
-    }
-    if (label->has_value()) {
-      interner_.drop(**label);
-      if (Result<void> done = delete_label_.run(**label, job.value); !done) {
-        return done;
-      }
-    }
-  }
-  for (Statement* statement : {&delete_job_, &delete_details_, &delete_attempts_, &delete_token_}) {
-    if (Result<void> done = statement->run(job.value); !done) {
-      return done;
-    }
-  }
-  return {};
 }
 
 }  // namespace berth

@@ -1,33 +1,21 @@
-// Jobs that are written little by little.
+#include "store/staged_writer.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "store/writer.h"
+#include "store/prepare.h"
 
 namespace berth {
 
-Result<void> Writer::load_staging() {
-  Result<Statement> rows =
-      database_->prepare("SELECT first, count, complete FROM staged ORDER BY first");
-  if (!rows) {
-    return Failure(rows.error());
-  }
-  for (;;) {
-    const Result<bool> row = rows->step();
-    if (!row) {
-      return Failure(row.error());
-    }
-    if (!*row) {
-      return {};
-    }
-    counters_.staging.push_back({JobId{static_cast<std::uint64_t>(rows->integer(0))},
-                                 static_cast<std::uint64_t>(rows->integer(1)),
-                                 rows->integer(2) != 0});
-  }
+Result<void> StagedWriter::prepare(Database& database) {
+  return prepare_all(
+      database,
+      {{set_staged_, "INSERT OR REPLACE INTO staged(first, count, complete) VALUES(?1, ?2, ?3)"},
+       {delete_staged_, "DELETE FROM staged WHERE first = ?1"}});
 }
 
-Result<Staging::iterator> Writer::find_staged(JobId first, std::uint64_t count) {
+Result<Staging::iterator> StagedWriter::find(JobId first, std::uint64_t count) {
   Staging& staging = counters_.staging;
   const auto found = std::find_if(staging.begin(), staging.end(), [&](const StagedJobs& staged) {
     return staged.first == first && count <= staged.count;
@@ -38,8 +26,7 @@ Result<Staging::iterator> Writer::find_staged(JobId first, std::uint64_t count) 
   return found;
 }
 
-/// The first of them are staged no more.
-Result<void> Writer::shrink(Staging::iterator staged, std::uint64_t count) {
+Result<void> StagedWriter::shrink(Staging::iterator staged, std::uint64_t count) {
   if (Result<void> done = delete_staged_.run(staged->first.value); !done) {
     return done;
   }
@@ -52,7 +39,7 @@ Result<void> Writer::shrink(Staging::iterator staged, std::uint64_t count) {
   return set_staged_.run(staged->first.value, staged->count, staged->complete);
 }
 
-Result<void> Writer::write(const StageJobs& change) {
+Result<void> StagedWriter::write(const StageJobs& change) {
   if (change.first.value < counters_.next_id || change.count == 0) {
     return fail(ErrorCode::Refused, fmt::format("job {} exists already", change.first.value));
   }
@@ -64,8 +51,8 @@ Result<void> Writer::write(const StageJobs& change) {
   return done;
 }
 
-Result<void> Writer::write(const CompleteStaged& change) {
-  const Result<Staging::iterator> staged = find_staged(change.first, 0);
+Result<void> StagedWriter::write(const CompleteStaged& change) {
+  const Result<Staging::iterator> staged = find(change.first, 0);
   if (!staged) {
     return Failure(staged.error());
   }
@@ -74,23 +61,23 @@ Result<void> Writer::write(const CompleteStaged& change) {
   return done;
 }
 
-Result<void> Writer::write(const ShowStaged& change) {
-  const Result<Staging::iterator> staged = find_staged(change.first, change.count);
+Result<void> StagedWriter::write(const ShowStaged& change) {
+  const Result<Staging::iterator> staged = find(change.first, change.count);
   if (!staged) {
     return Failure(staged.error());
   }
-  counters_.by_phase[static_cast<std::size_t>(JobPhase::Held)] += change.held;
-  counters_.by_phase[static_cast<std::size_t>(JobPhase::Queued)] += change.count - change.held;
+  counters_.in(JobPhase::Held) += change.held;
+  counters_.in(JobPhase::Queued) += change.count - change.held;
   return shrink(*staged, change.count);
 }
 
-Result<void> Writer::write(const DropStaged& change) {
-  const Result<Staging::iterator> staged = find_staged(change.first, change.count);
+Result<void> StagedWriter::write(const DropStaged& change) {
+  const Result<Staging::iterator> staged = find(change.first, change.count);
   if (!staged) {
     return Failure(staged.error());
   }
   for (std::uint64_t i = 0; i < change.count; ++i) {
-    if (Result<void> done = forget(JobId{change.first.value + i}, false); !done) {
+    if (Result<void> done = eraser_.erase(JobId{change.first.value + i}, false); !done) {
       return done;
     }
   }
