@@ -1,22 +1,19 @@
 // Driver: the one live driver of the scheduler. World events become inputs of the scheduler, and
 // what the scheduler decides becomes calls on the host. The driver owns the scheduler, the devices
-// with their locks and readings, MPS, and what is learned about memory. Owned by one thread; it
-// starts no process and writes no file of its own, except what jobs have used.
+// with their locks and readings, MPS, what is learned about memory, and the attempts that have
+// devices. Owned by one thread; it starts no process and writes no file of its own, except what
+// jobs have used.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "core/forecast.h"
+#include "drive/driven_attempts.h"
 #include "drive/host.h"
 #include "drive/live_devices.h"
 #include "drive/memory_lessons.h"
 #include "drive/mps_starts.h"
 #include "drive/told_scheduler.h"
-#include "gpu/job_environment.h"
 
 namespace berth {
 
@@ -47,6 +44,8 @@ class Driver {
   MemoryLessons& memory() { return memory_; }
   const MemoryLessons& memory() const { return memory_; }
   MpsStarts& mps() { return mps_; }
+  DrivenAttempts& attempts() { return attempts_; }
+  const DrivenAttempts& attempts() const { return attempts_; }
 
   /// Devices have joined the list.
   void add_devices();
@@ -63,48 +62,9 @@ class Driver {
   void settle();
   Time wake_at() const { return view().wake_at(); }
 
-  /// What an attempt finds in its environment beside what its user wants there.
-  EnvironmentChanges environment(const StartJob& start, std::string_view name,
-                                 std::string_view project, std::int64_t began_at) const;
-
-  /// The process of an attempt exists.
-  void started(JobId job, pid_t pid, std::string cgroup, Time at);
-  /// Whether over() needs to know what this attempt printed last.
-  bool asks_for_output(const AttemptOver& over) const;
-  /// An attempt is over. Its job's next state is decided by the next decide(), or, where the
-  /// attempt ran out of memory, when a reading has told why.
-  void over(AttemptOver over, Time at);
-  /// Takes up an attempt that an earlier process began; the scheduler knows of it already.
-  /// `peaks`: the most that it has used of each of its devices; empty: nobody knows.
-  void adopt(JobId job, DrivenAttempt attempt, std::span<const Bytes> peaks = {});
-  /// Has the attempt launched when all that it needs is there. To be called by a host for attempts
-  /// that an earlier process wrote down but did not launch.
-  void launch(const StartJob& start, Time at);
-  /// Attempts that still wait for MPS are not launched: their jobs wait on as if they had not been
-  /// given devices.
-  void drop_unlaunched(Time at);
-
-  const DrivenAttempt* attempt(JobId job) const;
-  const std::map<JobId, DrivenAttempt>& attempts() const { return attempts_; }
-
  private:
   Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& devices, Host& host);
 
-  /// An attempt that ran out of memory: a reading that began after its end will tell why.
-  struct Complaint {
-    AttemptOver over;
-    std::uint64_t asked;  // the number of that reading
-  };
-
-  void act(const StartJob& action, Time at);
-  void act(const StopJob& action, Time at);
-  void act(const WarnJob& action, Time at);
-  void act(const JobEnded& action, Time at);
-  void act(const JobRequeued& action, Time at);
-  static void act(const PreemptJob&, Time) {}  // no policy that preempts is let in
-  void fail_start(const StartJob& start, const std::string& why, Time at);
-  void conclude(const AttemptOver& over, Time at);
-  void forget(JobId job);
   void take_reading(const Telemetry::Reading& reading, Time at);
 
   DriverOptions options_;
@@ -113,10 +73,7 @@ class Driver {
   LiveDevices devices_;
   MemoryLessons memory_;
   MpsStarts mps_;
-  std::map<JobId, DrivenAttempt> attempts_;
-  std::vector<Complaint> complaints_;
-  Time last_reading_{};
-  bool decide_again_ = false;  // a start of this decision was not carried out
+  DrivenAttempts attempts_;
 };
 
 }  // namespace berth

@@ -158,7 +158,7 @@ void Run::halt(Halting how_far) {
   if (halting_ == Halting::No) {
     driver_->scheduler().tell(Pause{}, at);
     close_input();
-    driver_->drop_unlaunched(at);
+    driver_->attempts().drop_unlaunched(at);
   }
   const bool ask = how_far >= Halting::HasAsked && halting_ < Halting::HasAsked;
   const bool force = how_far >= Halting::HasKilled;
@@ -166,7 +166,7 @@ void Run::halt(Halting how_far) {
   if (!ask && !force) {
     return;
   }
-  for (const auto& [id, attempt] : driver_->attempts()) {
+  for (const auto& [id, attempt] : driver_->attempts().all()) {
     // Asking a second time means force. One that a time limit has asked already is forced, too.
     if (ask) {
       (void)driver_->scheduler().tell(Cancel{id}, at).has_value();

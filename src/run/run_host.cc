@@ -46,8 +46,8 @@ void Run::launch(const StartJob& start, Time at) {
   Launch launch;
   launch.job = start.job;
   launch.command = job.command;
-  launch.environment = driver_->environment(start, job.name(), job.project(),
-                                            static_cast<std::int64_t>(child.wall_started));
+  launch.environment = driver_->attempts().environment(
+      start, job.name(), job.project(), static_cast<std::int64_t>(child.wall_started));
   if (locks_ != nullptr) {
     launch.locks = locks_->descriptors(start.devices);
   }
@@ -63,11 +63,11 @@ void Run::launch(const StartJob& start, Time at) {
   if (!pid) {
     observer_.warning(fmt::format("job {}: {}", start.job.value, pid.error().message));
     child.start_error = EAGAIN;
-    driver_->over({start.job, kCannotStart, 0, AttemptOver::Kind::NotStarted}, at);
+    driver_->attempts().over({start.job, kCannotStart, 0, AttemptOver::Kind::NotStarted}, at);
     return;
   }
-  driver_->started(start.job, *pid, runner_.cgroup_of(start.job), at);
-  observer_.job_started(event(start.job, *driver_->attempt(start.job)));
+  driver_->attempts().started(start.job, *pid, runner_.cgroup_of(start.job), at);
+  observer_.job_started(event(start.job, *driver_->attempts().find(start.job)));
 }
 
 void Run::stop(const StopJob& stop) {
@@ -83,10 +83,10 @@ void Run::take_exits() {
     if (exit.start_error != 0) {
       over.kind = AttemptOver::Kind::NotStarted;
     }
-    if (driver_->asks_for_output(over)) {
+    if (driver_->attempts().asks_for_output(over)) {
       over.output_end = outputs_.tail(exit.job);
     }
-    driver_->over(std::move(over), at);
+    driver_->attempts().over(std::move(over), at);
   }
 }
 
