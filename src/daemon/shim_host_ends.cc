@@ -5,6 +5,7 @@
 
 #include "base/failpoint.h"
 #include "daemon/last_words.h"
+#include "daemon/output_path.h"
 #include "daemon/shim_host.h"
 
 namespace berth {
