@@ -17,7 +17,7 @@ void JobPauses::told(JobId job, bool stopped, Time at) {
 void JobPauses::settle(Time at) {
   std::erase_if(pausing_, [&](const auto& entry) {
     const auto& [id, pausing] = entry;
-    const DrivenAttempt* attempt = driver_.attempt(id);
+    const DrivenAttempt* attempt = driver_.attempts().find(id);
     const bool waits =
         attempt != nullptr && at < pausing.until && is_stopped(attempt->pid) != pausing.stopped;
     if (!waits) {

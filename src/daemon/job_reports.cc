@@ -107,7 +107,8 @@ JobReport JobReports::report(const JobRecord& record) const {
   }
   if (record.phase == JobPhase::Running) {
     report.paused = JobPauses::is_stopped(report.pid);
-    if (const DrivenAttempt* attempt = desk_.driver.attempt(record.id); attempt != nullptr) {
+    if (const DrivenAttempt* attempt = desk_.driver.attempts().find(record.id);
+        attempt != nullptr) {
       report.peak = desk_.driver.memory().watch().peak(record.id);
       report.energy = attempt->energy;
       report.reason = attempt->warning;
@@ -151,7 +152,7 @@ EventHub::Described JobReports::described(JobId id) const {
 Time JobReports::expected_end(JobId id) const {
   const Job* job = desk_.scheduler().find(id);
   const auto* running = job == nullptr ? nullptr : std::get_if<Running>(&job->state);
-  const DrivenAttempt* attempt = desk_.driver.attempt(id);
+  const DrivenAttempt* attempt = desk_.driver.attempts().find(id);
   if (running == nullptr || attempt == nullptr) {
     return kNever;
   }

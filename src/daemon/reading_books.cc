@@ -50,7 +50,7 @@ void ReadingBooks::note(const Telemetry::Reading& reading, Time at, const Driver
       readings.push_back({used == state.use.jobs.end() ? Bytes{} : used->second,
                           state.sample ? state.sample->utilization : std::nullopt});
     }
-    const DrivenAttempt* attempt = driver.attempt(id);
+    const DrivenAttempt* attempt = driver.attempts().find(id);
     usage_.add({id, job.attempt}, devices.names(running->devices), at, readings,
                attempt == nullptr ? std::nullopt : attempt->energy);
   }

@@ -122,7 +122,7 @@ class Restorer {
       state.since = at_ - age_of(started_unseen_.back().pid);
     } else if (job.phase == JobPhase::Starting &&
                ended_.at(job.id).kind != AttemptEnd::Kind::NotStarted) {
-      started_unseen_.push_back({job.id, job.attempt, 0});  // nor was its end
+      started_unseen_.push_back({job.id, job.attempt, 0, ""});  // nor was its end
     }
     command.running = std::move(state);
     in_flight_.push_back(job.id);

@@ -109,14 +109,14 @@ void ShimHost::adopt(const StoredAttempt& attempt, const JobRecord& job,
     driven.energy = used->energy();
     peaks = used->peaks();
   }
-  desk_->driver.adopt(job.id, std::move(driven), peaks);
+  desk_->driver.attempts().adopt(job.id, std::move(driven), peaks);
 }
 
 void ShimHost::start_again(const StartJob& start, const StoredAttempt& attempt,
                            const JobRecord& job, Time at) {
   attempts_[start.job].launch =
       shim_launch(start, job, attempt, desk_->driver, parts_.devices, parts_.mark);
-  desk_->driver.launch(start, at);
+  desk_->driver.attempts().launch(start, at);
 }
 
 // --- what running attempts are told

@@ -5,6 +5,7 @@
 
 #include "base/failpoint.h"
 #include "daemon/last_words.h"
+#include "daemon/output_path.h"
 #include "daemon/shim_host.h"
 
 namespace berth {
@@ -27,7 +28,7 @@ void ShimHost::take_start(const AttemptStart& start, Time at) {
     return;
   }
   (void)BERTH_FAILPOINT("daemon.start_seen");
-  desk_->driver.started(start.job, start.pid, start.cgroup, at);
+  desk_->driver.attempts().started(start.job, start.pid, start.cgroup, at);
   desk_->check(desk_->store.attempts().start(start.job, start.attempt, start.pid, at));
   ++desk_->counters.started;
   desk_->events.job_changed(start.job);
@@ -52,7 +53,7 @@ void ShimHost::take_end(const AttemptEnd& end, Time at) {
       over.kind = AttemptOver::Kind::Lost;
       over.note = "nobody saw how it ended";
   }
-  if (desk_->driver.asks_for_output(over) && await_words(end)) {
+  if (desk_->driver.attempts().asks_for_output(over) && await_words(end)) {
     return;
   }
   Attempt& attempt = attempts_[end.job];
@@ -63,13 +64,13 @@ void ShimHost::take_end(const AttemptEnd& end, Time at) {
     // It started and ended before anybody was told, as while no daemon was there.
     desk_->check(desk_->store.attempts().start(end.job, end.attempt, 0, starting->since));
   }
-  desk_->driver.over(std::move(over), at);
+  desk_->driver.attempts().over(std::move(over), at);
 }
 
 /// True when its last words are not there yet: the end is taken again when they are.
 bool ShimHost::await_words(const AttemptEnd& end) {
   Attempt& attempt = attempts_[end.job];
-  const DrivenAttempt* driven = desk_->driver.attempt(end.job);
+  const DrivenAttempt* driven = desk_->driver.attempts().find(end.job);
   if (attempt.words || driven == nullptr) {
     return false;
   }
@@ -77,7 +78,7 @@ bool ShimHost::await_words(const AttemptEnd& end) {
   read_last_words(
       parts_.files.users, driven->facts.user, attempt.stdout_path, attempt.stderr_path,
       [this, end](std::string words) {
-        const DrivenAttempt* still = desk_->driver.attempt(end.job);
+        const DrivenAttempt* still = desk_->driver.attempts().find(end.job);
         const auto found = attempts_.find(end.job);
         if (still == nullptr || still->number != end.attempt || found == attempts_.end()) {
           return;
@@ -96,7 +97,7 @@ void ShimHost::end_unstarted(JobId job, std::uint16_t attempt, AttemptOver over)
   parts_.loop.post([this, job, attempt, over = std::move(over)] {
     const Job* known = desk_->scheduler().find(job);
     if (known != nullptr && known->lease() != nullptr && known->attempt == attempt) {
-      desk_->driver.over(over, now());
+      desk_->driver.attempts().over(over, now());
     }
   });
 }

@@ -30,9 +30,9 @@ ShimLaunch shim_launch(const StartJob& start, const JobRecord& job, const Stored
                        const Driver& driver, const DaemonDevices& devices,
                        const std::string& mark) {
   const JobDescription& description = job.description;
-  EnvironmentChanges changes =
-      driver.environment(start, description.name, description.project,
-                         attempt.begun.time_since_epoch() / Duration(std::chrono::seconds(1)));
+  EnvironmentChanges changes = driver.attempts().environment(
+      start, description.name, description.project,
+      attempt.begun.time_since_epoch() / Duration(std::chrono::seconds(1)));
   changes.emplace_back("BERTH_RUN", mark);
   changes.emplace_back("BERTH_JOB_ID", std::to_string(start.job.value));
   changes.emplace_back("BERTH_ARRAY_INDEX",

@@ -1,22 +1,18 @@
 // Driver: the one live driver of the scheduler. World events become inputs of the scheduler, and
 // the scheduler's decisions become calls on the host. The driver owns the scheduler, the devices
-// with their locks and readings, MPS, and what is learned about memory. Owned by one thread. It
-// starts no process, and writes no file of its own except the record of what jobs have used.
+// with their readings, MPS, what is learned about memory, and the attempts that have devices. Owned
+// by one thread. It writes no file of its own except the record of what jobs have used.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "core/forecast.h"
+#include "drive/driven_attempts.h"
 #include "drive/host.h"
 #include "drive/live_devices.h"
 #include "drive/memory_lessons.h"
 #include "drive/mps_starts.h"
 #include "drive/told_scheduler.h"
-#include "gpu/job_environment.h"
 
 namespace berth {
 
@@ -46,6 +42,8 @@ class Driver {
   MemoryLessons& memory() { return memory_; }
   const MemoryLessons& memory() const { return memory_; }
   MpsStarts& mps() { return mps_; }
+  DrivenAttempts& attempts() { return attempts_; }
+  const DrivenAttempts& attempts() const { return attempts_; }
 
   /// Devices have joined the list.
   void add_devices();
@@ -62,48 +60,9 @@ class Driver {
   void settle();
   Time wake_at() const { return view().wake_at(); }
 
-  /// What berth adds to an attempt's environment, beyond what the user wants there.
-  EnvironmentChanges environment(const StartJob& start, std::string_view name,
-                                 std::string_view project, std::int64_t began_at) const;
-
-  /// The process of an attempt exists.
-  void started(JobId job, pid_t pid, std::string cgroup, Time at);
-  /// Whether over() needs to know what this attempt printed last.
-  bool asks_for_output(const AttemptOver& over) const;
-  /// An attempt is over. The next decide() decides its job's next state. If the attempt ran out of
-  /// memory, that waits for a reading that tells why.
-  void over(AttemptOver over, Time at);
-  /// Takes over an attempt that an earlier process began; the scheduler knows of it already.
-  /// `peaks`: the most that it has used of each of its devices; empty when unknown.
-  void adopt(JobId job, DrivenAttempt attempt, std::span<const Bytes> peaks = {});
-  /// Launches the attempt when everything that it needs is there. A host calls it for attempts that
-  /// an earlier process recorded but did not launch.
-  void launch(const StartJob& start, Time at);
-  /// Drops the attempts that still wait for MPS. Their jobs keep waiting as if they had not been
-  /// given devices.
-  void drop_unlaunched(Time at);
-
-  const DrivenAttempt* attempt(JobId job) const;
-  const std::map<JobId, DrivenAttempt>& attempts() const { return attempts_; }
-
  private:
   Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& devices, Host& host);
 
-  /// An attempt that ran out of memory. A reading that began after its end will tell why.
-  struct Complaint {
-    AttemptOver over;
-    std::uint64_t asked;  // the number of that reading
-  };
-
-  void act(const StartJob& action, Time at);
-  void act(const StopJob& action, Time at);
-  void act(const WarnJob& action, Time at);
-  void act(const JobEnded& action, Time at);
-  void act(const JobRequeued& action, Time at);
-  static void act(const PreemptJob&, Time) {}  // policies that preempt are not allowed
-  void fail_start(const StartJob& start, const std::string& why, Time at);
-  void conclude(const AttemptOver& over, Time at);
-  void forget(JobId job);
   void take_reading(const Telemetry::Reading& reading, Time at);
 
   DriverOptions options_;
@@ -112,10 +71,7 @@ class Driver {
   LiveDevices devices_;
   MemoryLessons memory_;
   MpsStarts mps_;
-  std::map<JobId, DrivenAttempt> attempts_;
-  std::vector<Complaint> complaints_;
-  Time last_reading_{};
-  bool decide_again_ = false;  // a start of this decision was not carried out
+  DrivenAttempts attempts_;
 };
 
 }  // namespace berth

@@ -47,7 +47,7 @@ struct AttemptOver {
   int code = 0;  // when signal is 0
   int signal = 0;
   enum class Kind : std::uint8_t { Exited, NotStarted, Lost } kind = Kind::Exited;
-  std::string output_end = {};  // what it printed last, if Driver::asks_for_output()
+  std::string output_end = {};  // what it printed last, if DrivenAttempts::asks_for_output()
   std::string note = {};        // what the user should know about this end; mostly empty
 };
 

@@ -1,14 +1,43 @@
-// The loop of a run.
 #include "run/run.h"
 
-#include <fmt/format.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
+#include <thread>
+#include <utility>
+
+#include "base/paths.h"
 
 namespace berth {
+namespace {
+
+DriverOptions driver_options(const RunOptions& run, const std::vector<DeviceInfo>& devices,
+                             const std::string& mark) {
+  DriverOptions options;
+  options.policy = run.policy;
+  options.config.grace = run.grace;
+  options.config.placement = run.placement;
+  options.config.limits.buffer = run.buffer;
+  options.config.enforce_claims = run.enforce_claims;
+  options.config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
+  options.mark = mark;
+  options.sample_interval = run.sample_interval;
+  // Only one policy asks for it, and drivers take a while to answer.
+  options.measure_power = run.policy.starts_with("energy");
+  options.claims_at_once = std::numeric_limits<std::size_t>::max();
+  // Of devices that are taken on trust nobody will know what jobs use.
+  if (std::any_of(devices.begin(), devices.end(),
+                  [](const DeviceInfo& device) { return device.spec.memory > Bytes{}; })) {
+    options.peaks = run.peaks;
+  }
+  // The mark lets control daemons be ended with the jobs if this process is killed.
+  const Result<Paths> paths = find_paths();
+  options.mps = {"run " + (paths ? paths->state : ""), "BERTH_RUN=" + mark};
+  return options;
+}
+
+}  // namespace
 
 Run::Run(RunOptions options, Devices& devices, DeviceLocks* locks, Runner& runner,
          RunObserver& observer)
@@ -17,51 +46,60 @@ Run::Run(RunOptions options, Devices& devices, DeviceLocks* locks, Runner& runne
       locks_(locks),
       runner_(runner),
       observer_(observer),
-      outputs_(options_.outputs, poller_, observer_),
       account_(devices.list()),
-      notices_(devices.list(), observer_) {}
+      host_({options_, devices, locks, runner, observer, poller_, account_}) {}
+
+Result<void> Run::prepare() {
+  Result<std::unique_ptr<Driver>> driver =
+      Driver::make(driver_options(options_, devices_.list(), runner_.token()), devices_, host_);
+  if (!driver) {
+    return Failure(driver.error());
+  }
+  driver_ = std::move(*driver);
+  jobs_.emplace(options_, *driver_);
+  input_.emplace(options_, *jobs_, account_, observer_, poller_, host_);
+  halt_.emplace(options_, *driver_, *input_, account_, observer_, host_);
+  host_.use(*driver_, *jobs_, [this] { halt_->check(); });
+  account_.begin(host_.now());
+  Needs needs = options_.defaults.needs;
+  return driver_->mps().settle(needs, ::geteuid());
+}
+
+Result<void> Run::rehearse(Input input,
+                           const std::function<void(const JobLine&, const Needs&)>& visit) {
+  if (const Result<void> ready = prepare(); !ready) {
+    return ready;
+  }
+  return input_->rehearse(input, [&](const JobLine& line) {
+    if (const Job* job = driver_->view().find(jobs_->last()); job != nullptr) {
+      visit(line, driver_->view().needs(*job));
+    }
+  });
+}
 
 Result<RunSummary> Run::execute(Input input) {
   if (const Result<void> ready = prepare(); !ready) {
     return Failure(ready.error());
   }
-  if (options_.joblog) {
-    Result<Joblog> log = Joblog::open(*options_.joblog, options_.resume != RunOptions::Resume::No);
-    if (!log) {
-      return Failure(log.error());
-    }
-    joblog_ = std::move(*log);
-    jobs_->resume(*joblog_);
-  }
-  if (const Result<void> ready = outputs_.prepare(); !ready) {
+  if (const Result<void> ready = host_.open_files(); !ready) {
     return Failure(ready.error());
   }
-  if (const Result<void> read = open_input(std::move(input)); !read) {
+  if (const Result<void> read = input_->open(std::move(input)); !read) {
     return Failure(read.error());
   }
   watch_everything();
-  account_.begin(now());
+  account_.begin(host_.now());
   loop();
   driver_->devices().stop_readings();
   driver_->mps().finish();
-  RunSummary summary = account_.summarize(driver_->view(), outputs_.lost(), now());
+  RunSummary summary = account_.summarize(driver_->view(), host_.lost_output(), host_.now());
   observer_.finished(summary);
   return summary;
 }
 
 void Run::watch_everything() {
-  sigset_t mask;
-  ::sigemptyset(&mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    ::sigaddset(&mask, signal);
-  }
-  if (options_.drain_signal != 0) {
-    ::sigaddset(&mask, options_.drain_signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &mask, nullptr);
-  signals_ = Fd(::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK));
-  poller_.add(signals_.get(), [this] { take_signals(); });
-  poller_.add(runner_.event_fd(), [this] { take_exits(); });
+  halt_->watch_signals(poller_);
+  poller_.add(runner_.event_fd(), [this] { host_.take_exits(); });
   driver_->devices().use_locks(locks_);
   if (options_.closed_devices) {
     poller_.add(options_.closed_devices_fd, [this] { take_closed_devices(); });
@@ -78,12 +116,12 @@ void Run::watch_everything() {
 bool Run::finished() const {
   const Scheduler& scheduler = driver_->view();
   return scheduler.running().empty() &&
-         (halting_ != Halting::No || (!input_ && scheduler.waiting() == 0));
+         (halt_->has_begun() || (!input_->is_open() && scheduler.waiting() == 0));
 }
 
 void Run::loop() {
   for (;;) {
-    const Time at = now();
+    const Time at = host_.now();
     act(at);
     if (finished()) {
       return;
@@ -95,7 +133,7 @@ void Run::loop() {
     if (const Duration interval = observer_.interval(); interval != kForever) {
       if (at - last_redraw_ >= interval) {
         last_redraw_ = at;
-        observer_.progress(account_.progress(*driver_, *jobs_, input_.has_value(), at));
+        observer_.progress(account_.progress(*driver_, *jobs_, input_->is_open(), at));
       }
       timeout = std::min(timeout, interval - (at - last_redraw_));
     }
@@ -104,17 +142,17 @@ void Run::loop() {
 }
 
 void Run::act(Time at) {
-  if (options_.halt.when != Halt::When::Never && halting_ == Halting::No) {
+  if (halt_->may_begin()) {
     // What has ended may be the reason to start nothing more: it is counted first.
     driver_->scheduler().tell(Pause{}, at);
     driver_->decide(at);
-    if (halting_ == Halting::No) {
+    if (!halt_->has_begun()) {
       driver_->scheduler().tell(Resume{}, at);
     }
   }
   driver_->decide(at);
   driver_->settle();
-  notices_.tell(driver_->view(), at);
+  host_.tell_waits(at);
 }
 
 void Run::take_closed_devices() {
@@ -122,58 +160,7 @@ void Run::take_closed_devices() {
   for (std::uint32_t i = 0; i < driver_->view().devices().size(); ++i) {
     const DeviceId device{i};
     driver_->devices().set_drained(
-        device, closed.contains(driver_->devices().info(device).spec.name), now());
-  }
-}
-
-void Run::check_halt() {
-  RunSummary& summary = account_.summary();
-  const std::uint64_t failed = summary.counts.failed + summary.counts.timed_out;
-  if (summary.halted || !options_.halt.reached(summary.counts.succeeded, failed)) {
-    return;
-  }
-  summary.halted = true;
-  const bool at_once = options_.halt.when == Halt::When::Now;
-  observer_.warning(fmt::format("--halt: {} failed, {} succeeded: starting nothing more{}", failed,
-                                summary.counts.succeeded, at_once ? ", ending what runs" : ""));
-  halt(at_once ? Halting::HasAsked : Halting::StartsNothing);
-}
-
-void Run::take_signals() {
-  signalfd_siginfo signal{};
-  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
-    account_.summary().interrupted = true;
-    // When the terminal is gone nobody can ask twice.
-    const int next = static_cast<int>(halting_) + 1;
-    const int level = signal.ssi_signo == SIGHUP ? std::max(2, next) : std::min(3, next);
-    halt(static_cast<Halting>(std::min(level, 3)));
-    if (const std::size_t running = driver_->view().running().size(); running > 0) {
-      observer_.interrupted(static_cast<int>(halting_), running);
-    }
-  }
-}
-
-void Run::halt(Halting how_far) {
-  const Time at = now();
-  if (halting_ == Halting::No) {
-    driver_->scheduler().tell(Pause{}, at);
-    close_input();
-    driver_->drop_unlaunched(at);
-  }
-  const bool ask = how_far >= Halting::HasAsked && halting_ < Halting::HasAsked;
-  const bool force = how_far >= Halting::HasKilled;
-  halting_ = std::max(halting_, how_far);
-  if (!ask && !force) {
-    return;
-  }
-  for (const auto& [id, attempt] : driver_->attempts()) {
-    // Asking a second time means force. One that a time limit has asked already is forced, too.
-    if (ask) {
-      (void)driver_->scheduler().tell(Cancel{id}, at).has_value();
-    }
-    if (force) {
-      (void)driver_->scheduler().tell(Cancel{id}, at).has_value();
-    }
+        device, closed.contains(driver_->devices().info(device).spec.name), host_.now());
   }
 }
 

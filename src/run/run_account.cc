@@ -51,7 +51,7 @@ void RunAccount::sampled(const std::vector<DeviceSample>& samples) {
 /// From how long jobs took so far. Those that run are taken to be half done.
 Duration RunAccount::estimate_remaining(const Driver& driver, bool more_input) const {
   const std::uint64_t ended = summary_.counts.ended();
-  const std::size_t running = driver.attempts().size();
+  const std::size_t running = driver.attempts().all().size();
   if (ended == 0 || more_input || running == 0) {
     return kForever;
   }
@@ -82,7 +82,7 @@ RunProgress RunAccount::progress(const Driver& driver, const RunJobs& jobs, bool
       device.used = newest->used;
     }
     for (const DeviceLease& lease : slot.leases) {
-      const DrivenAttempt* attempt = driver.attempt(lease.job);
+      const DrivenAttempt* attempt = driver.attempts().find(lease.job);
       if (attempt == nullptr || attempt->pid == 0) {
         continue;
       }

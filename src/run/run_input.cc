@@ -1,12 +1,12 @@
-// How jobs come into a run: from lines to submissions.
+#include "run/run_input.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <thread>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "base/paths.h"
 #include "base/random.h"
-#include "run/run.h"
 
 namespace berth {
 namespace {
@@ -16,44 +16,16 @@ constexpr std::size_t kErrorsShown = 10;
 
 }  // namespace
 
-Result<void> Run::prepare() {
-  DriverOptions options;
-  options.policy = options_.policy;
-  options.config.grace = options_.grace;
-  options.config.placement = options_.placement;
-  options.config.limits.buffer = options_.buffer;
-  options.config.enforce_claims = options_.enforce_claims;
-  options.config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
-  options.mark = runner_.token();
-  options.sample_interval = options_.sample_interval;
-  // Only one policy asks for it, and drivers take a while to answer.
-  options.measure_power = options_.policy.starts_with("energy");
-  options.claims_at_once = std::numeric_limits<std::size_t>::max();
-  // Of devices that are taken on trust nobody will know what jobs use.
-  const std::vector<DeviceInfo>& list = devices_.list();
-  if (std::any_of(list.begin(), list.end(),
-                  [](const DeviceInfo& device) { return device.spec.memory > Bytes{}; })) {
-    options.peaks = options_.peaks;
-  }
-  // The mark lets control daemons be ended with the jobs if this process is killed.
-  const Result<Paths> paths = find_paths();
-  options.mps = {"run " + (paths ? paths->state : ""), "BERTH_RUN=" + runner_.token()};
-  Result<std::unique_ptr<Driver>> driver = Driver::make(std::move(options), devices_, *this);
-  if (!driver) {
-    return Failure(driver.error());
-  }
-  driver_ = std::move(*driver);
-  jobs_.emplace(options_, *driver_);
-  account_.begin(now());
-  Needs needs = options_.defaults.needs;
-  return driver_->mps().settle(needs, ::geteuid());
-}
+RunInput::RunInput(const RunOptions& options, RunJobs& jobs, RunAccount& account,
+                   RunObserver& observer, Poller& poller, Host& host)
+    : options_(options),
+      jobs_(jobs),
+      account_(account),
+      observer_(observer),
+      poller_(poller),
+      host_(host) {}
 
-Result<void> Run::rehearse(Input input,
-                           const std::function<void(const JobLine&, const Needs&)>& visit) {
-  if (const Result<void> ready = prepare(); !ready) {
-    return ready;
-  }
+Result<void> RunInput::rehearse(Input& input, const std::function<void(const JobLine&)>& visit) {
   for (;;) {
     const Result<bool> more = input.read_some();
     if (!more) {
@@ -67,9 +39,7 @@ Result<void> Run::rehearse(Input input,
       if (const Result<void> done = submit(**item); !done) {
         return done;
       }
-      if (const Job* job = driver_->view().find(jobs_->last()); job != nullptr) {
-        visit(**item, driver_->view().needs(*job));
-      }
+      visit(**item);
     }
     if (!*more) {
       return {};
@@ -77,10 +47,10 @@ Result<void> Run::rehearse(Input input,
   }
 }
 
-Result<void> Run::open_input(Input input) {
+Result<void> RunInput::open(Input input) {
   // What cannot be waited on, /dev/null for instance, never keeps anyone waiting.
-  const bool live = !input.complete() && !options_.shuffle &&
-                    poller_.add(input.fd(), [this] { read_some_input(); });
+  const bool live =
+      !input.complete() && !options_.shuffle && poller_.add(input.fd(), [this] { read_some(); });
   if (!live) {
     return read_everything(input);
   }
@@ -89,7 +59,7 @@ Result<void> Run::open_input(Input input) {
 }
 
 /// All jobs at once. The first wrong line means that none is run.
-Result<void> Run::read_everything(Input& input) {
+Result<void> RunInput::read_everything(Input& input) {
   std::vector<JobLine> jobs;
   std::string problems;
   std::size_t wrong = 0;
@@ -128,7 +98,7 @@ Result<void> Run::read_everything(Input& input) {
   return {};
 }
 
-void Run::read_some_input() {
+void RunInput::read_some() {
   const Result<bool> more = input_->read_some();
   if (!more) {
     observer_.warning(more.error().message);
@@ -144,20 +114,20 @@ void Run::read_some_input() {
     }
   }
   if (!more || !*more) {
-    close_input();
+    close();
   }
 }
 
-void Run::close_input() {
+void RunInput::close() {
   if (input_) {
     poller_.remove(input_->fd());
     input_.reset();
   }
 }
 
-Result<void> Run::submit(JobLine line) {
-  const Time at = now();
-  const Result<RunJobs::Taken> taken = jobs_->add(std::move(line), at);
+Result<void> RunInput::submit(JobLine line) {
+  const Time at = host_.now();
+  const Result<RunJobs::Taken> taken = jobs_.add(std::move(line), at);
   if (!taken) {
     return Failure(taken.error());
   }
@@ -169,8 +139,8 @@ Result<void> Run::submit(JobLine line) {
       break;
     case RunJobs::Taken::Never: {
       Job job;
-      job.id = jobs_->last();
-      ended(job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, at}, nullptr, at);
+      job.id = jobs_.last();
+      host_.ended(job, {Outcome::Cancelled, EndReason::Dependency, 0, 0, kNever, at}, nullptr, at);
     }
   }
   return {};

@@ -184,7 +184,7 @@ class DriveScenario {
     } else if (verb == "started") {
       world_.host().start_now(id(words.at(1)));
     } else if (verb == "drop_unlaunched") {
-      world_.driver().drop_unlaunched(world_.now());
+      world_.driver().attempts().drop_unlaunched(world_.now());
     } else if (verb == "pause") {
       world_.driver().scheduler().tell(Pause{}, world_.now());
     } else if (verb == "resume") {

@@ -86,7 +86,7 @@ void FakeHost::launch(const StartJob& start, Time at) {
       start_now(start.job);
       break;
     case Start::Fails:
-      driver_->over({start.job, kCannotStart, 0, AttemptOver::Kind::NotStarted}, at);
+      driver_->attempts().over({start.job, kCannotStart, 0, AttemptOver::Kind::NotStarted}, at);
       break;
     case Start::Late:
     case Start::Impossible:
@@ -96,7 +96,7 @@ void FakeHost::launch(const StartJob& start, Time at) {
 
 void FakeHost::start_now(JobId job) {
   processes_[job] = start_sleeper();
-  driver_->started(job, processes_[job], "", now_);
+  driver_->attempts().started(job, processes_[job], "", now_);
 }
 
 void FakeHost::end_process(JobId job) {
@@ -143,7 +143,7 @@ void FakeHost::requeued(const JobRequeued& requeued, const DrivenAttempt& attemp
 
 void FakeHost::attempt_changed(JobId job) {
   happened_.push_back(
-      fmt::format("changed {} {}", jobs_.name(job), driver_->attempt(job)->warning));
+      fmt::format("changed {} {}", jobs_.name(job), driver_->attempts().find(job)->warning));
 }
 
 void FakeHost::device_changed(DeviceId device, DeviceHealth) {

@@ -88,7 +88,7 @@ class RandomDrive {
   }
 
   void end_one() {
-    const std::map<JobId, DrivenAttempt>& attempts = world_.driver().attempts();
+    const std::map<JobId, DrivenAttempt>& attempts = world_.driver().attempts().all();
     if (attempts.empty()) {
       return;
     }
@@ -119,7 +119,7 @@ class RandomDrive {
   /// A host that is restarted tells again of the ends that its driver had not concluded. Not this
   /// one.
   bool awaits_reading() {
-    const std::map<JobId, DrivenAttempt>& attempts = world_.driver().attempts();
+    const std::map<JobId, DrivenAttempt>& attempts = world_.driver().attempts().all();
     return std::any_of(attempts.begin(), attempts.end(), [this](const auto& entry) {
       return over_.contains({entry.first, entry.second.number});
     });
@@ -131,7 +131,7 @@ class RandomDrive {
       world_.end_reading();
       return;
     }
-    for (const auto& [job, attempt] : world_.driver().attempts()) {
+    for (const auto& [job, attempt] : world_.driver().attempts().all()) {
       for (const DeviceId device : attempt.devices) {
         if (attempt.pid != 0 && !over_.contains({job, attempt.number})) {
           holders_[device.value][world_.jobs().name(job)] = memory_below(8);
@@ -208,7 +208,7 @@ class RandomDrive {
       world_.turn();
       world_.advance(world_.now() + std::chrono::seconds(1));
     }
-    require(world_.driver().attempts().empty(), "an attempt is left of jobs that have ended");
+    require(world_.driver().attempts().all().empty(), "an attempt is left of jobs that have ended");
     for (std::uint32_t i = 0; i < world_.devices().list().size(); ++i) {
       require(world_.other_could_take(DeviceId{i}), fmt::format("device {} is still locked", i));
     }

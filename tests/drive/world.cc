@@ -59,7 +59,7 @@ void World::open() {
   std::map<JobId, DrivenAttempt> attempts;
   if (driver_ != nullptr) {
     live = live_jobs();
-    attempts = driver_->attempts();
+    attempts = driver_->attempts().all();
     devices_.open(true);
     driver_.reset();
     locks_.reset();
@@ -76,13 +76,13 @@ void World::open() {
     attempt.devices = known.devices;
     attempt.facts = known.facts;
     attempt.pid = known.pid;
-    driver_->adopt(job, std::move(attempt));
+    driver_->attempts().adopt(job, std::move(attempt));
   }
   locks_ = must(DeviceLocks::open({"daemon", folder_.path(), "a test"}, devices_.list()));
   driver_->devices().use_locks(locks_.get());
   for (const auto& [job, known] : attempts) {
     if (known.pid == 0) {
-      driver_->launch({job, known.number, known.devices}, now());
+      driver_->attempts().launch({job, known.number, known.devices}, now());
     }
   }
   if (reads_) {
@@ -159,10 +159,10 @@ Result<void> World::edit(JobId job, const JobSpec& spec) {
 
 void World::over(AttemptOver over) {
   host_.end_process(over.job);
-  if (!driver().asks_for_output(over)) {
+  if (!driver().attempts().asks_for_output(over)) {
     over.output_end.clear();
   }
-  driver().over(std::move(over), now());
+  driver().attempts().over(std::move(over), now());
 }
 
 void World::turn() {

@@ -39,22 +39,22 @@ struct OwnFacets {
   }
 
   FacetsReply counted() const {
-    FacetsReply reply;
+    FacetsReply facets;
     for (const auto& [name, jobs] : projects) {
-      reply.projects.push_back({name, jobs});
+      facets.projects.push_back({name, jobs});
     }
     for (const auto& [user, jobs] : users) {
-      reply.users.push_back({user, user_name(user), jobs});
+      facets.users.push_back({user, user_name(user), jobs});
     }
     for (const auto& [label, jobs] : labels) {
-      reply.labels.push_back({label.first, label.second, jobs});
+      facets.labels.push_back({label.first, label.second, jobs});
     }
     for (const auto& [key, sweep] : sweeps) {
-      reply.sweeps.push_back(sweep);
-      reply.sweeps.back().name = key.first;
-      reply.sweeps.back().project = key.second;
+      facets.sweeps.push_back(sweep);
+      facets.sweeps.back().name = key.first;
+      facets.sweeps.back().project = key.second;
     }
-    return reply;
+    return facets;
   }
 };
 

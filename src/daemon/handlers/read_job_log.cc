@@ -34,9 +34,9 @@ void read_job_log(Desk& desk, LogReader& logs, RoutedRequest asked) {
   }
   // No number means the newest; one that has not begun yet can be waited for.
   Result<std::optional<StoredAttempt>> chosen = std::optional<StoredAttempt>();
-  if (const std::int64_t number = *attempt == 0 ? record->attempt : *attempt;
-      number > 0 && number <= std::numeric_limits<std::uint16_t>::max()) {
-    chosen = desk.store.attempts().find(id, static_cast<std::uint16_t>(number));
+  if (const std::int64_t which = *attempt == 0 ? record->attempt : *attempt;
+      which > 0 && which <= std::numeric_limits<std::uint16_t>::max()) {
+    chosen = desk.store.attempts().find(id, static_cast<std::uint16_t>(which));
   }
   if (!chosen) {
     return desk.answer(std::move(asked.reply), failed(chosen.error()));

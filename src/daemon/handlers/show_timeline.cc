@@ -86,7 +86,7 @@ void add_present_spans(Desk& desk, const JobReports& reports, const DaemonDevice
   const Time at = desk.now();
   for (const JobId id : desk.scheduler().running()) {
     const Result<JobRecord> record = desk.store.jobs().record_without_environment(id);
-    const DrivenAttempt* attempt = desk.driver.attempt(id);
+    const DrivenAttempt* attempt = desk.driver.attempts().find(id);
     if (!record || attempt == nullptr) {
       continue;
     }

@@ -91,7 +91,7 @@ void TotalsHandler::count_ends(const std::shared_ptr<Totals>& totals) {
 void TotalsHandler::finish(Totals& totals) {
   for (const JobId id : desk_.scheduler().running()) {
     const auto* running = std::get_if<Running>(&desk_.scheduler().find(id)->state);
-    const DrivenAttempt* attempt = desk_.driver.attempt(id);
+    const DrivenAttempt* attempt = desk_.driver.attempts().find(id);
     if (running != nullptr && attempt != nullptr) {
       totals.add(running->since, desk_.now(), running->devices.size(), attempt->energy);
     }

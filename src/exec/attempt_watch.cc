@@ -1,0 +1,229 @@
+#include "exec/attempt_watch.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/failpoint.h"
+
+namespace berth {
+
+AttemptWatch::AttemptWatch(AttemptFolder& folder, CgroupFolder* cgroups, const KeyedEpoll& epoll,
+                           AttemptNews& news)
+    : folder_(folder), cgroups_(cgroups), epoll_(epoll), news_(news) {}
+
+Result<const LiveAttempt*> AttemptWatch::add(const ShimLaunch& launch) {
+  LiveAttempt attempt;
+  attempt.name = {launch.job, launch.attempt};
+  if (cgroups_ != nullptr) {
+    attempt.cgroup = cgroups_->create();
+  }
+  const std::uint64_t serial = next_serial_++;
+  Result<std::string> request = encode_request(
+      launch, serial, attempt.cgroup != nullptr ? attempt.cgroup->path() : std::string(),
+      folder_.take_spare());
+  if (!request) {
+    return Failure(request.error());
+  }
+  attempt.request = std::move(*request);
+  serials_[launch.job.value] = serial;
+  return &attempts_.emplace(serial, std::move(attempt)).first->second;
+}
+
+std::vector<AttemptStart> AttemptWatch::adopt() {
+  std::vector<AttemptStart> adopted;
+  for (const AttemptName& name : folder_.list()) {
+    const std::uint64_t serial = next_serial_++;
+    const auto attempt = attempts_.emplace(serial, LiveAttempt()).first;
+    attempt->second.name = name;
+    serials_[name.job.value] = serial;
+    // One that has ended is gone from the map.
+    if (settle(attempt) && attempts_.contains(serial)) {
+      adopted.push_back(attempt->second.start());
+    }
+  }
+  (void)news_.take_starts();  // they are the result itself
+  return adopted;
+}
+
+const LiveAttempt* AttemptWatch::find(JobId job) const {
+  const auto serial = serials_.find(job.value);
+  return serial == serials_.end() ? nullptr : &attempts_.at(serial->second);
+}
+
+void AttemptWatch::signal(JobId job, int signal) {
+  const auto serial = serials_.find(job.value);
+  if (serial == serials_.end()) {
+    return;
+  }
+  LiveAttempt& attempt = attempts_.at(serial->second);
+  if (attempt.process) {
+    signal_attempt(attempt, folder_, signal);
+  } else {
+    attempt.signals.push_back(signal);
+  }
+}
+
+void AttemptWatch::settle_unsettled() {
+  for (const std::uint64_t serial : std::exchange(unsettled_, {})) {
+    const auto attempt = attempts_.find(serial);
+    if (attempt != attempts_.end() && !attempt->second.process && !settle(attempt)) {
+      end(attempt, AttemptEnd::Kind::Lost, {});
+    }
+  }
+}
+
+bool AttemptWatch::take(ReceivedMessage received) {
+  const ShimMessage& message = received.message;
+  const auto attempt = attempts_.find(message.serial);
+  if (attempt == attempts_.end()) {
+    return true;
+  }
+  switch (message.kind) {
+    case ShimMessage::Kind::Ready:
+      break;
+    case ShimMessage::Kind::Forked:
+      if (!received.descriptor) {
+        unsettled_.push_back(attempt->first);
+      } else if (!attempt->second.process) {
+        watch_process(attempt, std::move(received.descriptor));
+      }
+      break;
+    case ShimMessage::Kind::Started:
+      tell_start(attempt->second, message.pid);
+      break;
+    case ShimMessage::Kind::Exists:
+      // Its file was made on behalf of a launcher that died, or of an earlier daemon.
+      unwatch_process(attempt->second);
+      if (!settle(attempt)) {
+        end(attempt, AttemptEnd::Kind::Lost, {});
+      }
+      break;
+    case ShimMessage::Kind::Failed:
+      if (message.error == ENOENT && message.step == StartStep::Record && folder_.is_deleted()) {
+        unwatch_process(attempt->second);
+        return false;
+      }
+      if (message.error == ECANCELED) {
+        end(attempt, AttemptEnd::Kind::Exited, {0, SIGTERM, 0, StartStep::None, 0});
+      } else {
+        end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, message.error, message.step, 0});
+      }
+      break;
+  }
+  return true;
+}
+
+void AttemptWatch::tell_start(LiveAttempt& attempt, pid_t pid) {
+  if (attempt.job == 0 && pid != 0) {
+    attempt.job = pid;
+    attempt.request = std::string();
+    news_.add(attempt.start());
+  }
+}
+
+void AttemptWatch::watch_process(Attempts::iterator attempt, Fd process) {
+  LiveAttempt& what = attempt->second;
+  epoll_.add(process.get(), attempt->first, EPOLLIN);
+  what.process = std::move(process);
+  for (const int signal : std::exchange(what.signals, {})) {
+    signal_attempt(what, folder_, signal);
+  }
+}
+
+void AttemptWatch::unwatch_process(LiveAttempt& attempt) {
+  if (attempt.process) {
+    epoll_.remove(attempt.process.get());
+    attempt.process.reset();
+  }
+}
+
+void AttemptWatch::process_ended(std::uint64_t serial) {
+  const auto attempt = attempts_.find(serial);
+  if (attempt == attempts_.end() || !attempt->second.process) {
+    return;
+  }
+  LiveAttempt& what = attempt->second;
+  if (what.reap) {
+    siginfo_t info{};
+    ::waitid(P_PIDFD, static_cast<id_t>(what.process.get()), &info, WEXITED | WNOHANG);
+  }
+  unwatch_process(what);
+  (void)BERTH_FAILPOINT("runner.shim_ended");
+  if (const std::optional<EndRecord> record = folder_.read_end(what.name)) {
+    end(attempt, record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
+        *record);
+  } else if (!settle(attempt)) {
+    end(attempt, AttemptEnd::Kind::Lost, {});
+  }
+}
+
+bool AttemptWatch::settle(Attempts::iterator attempt) {
+  LiveAttempt& what = attempt->second;
+  Verdict verdict = folder_.judge(what.name);
+  what.reap = true;
+  if (verdict.record) {
+    if (what.cgroup == nullptr && !verdict.record->cgroup.empty()) {
+      what.cgroup = Cgroup::open(verdict.record->cgroup);
+    }
+    tell_start(what, verdict.record->job.pid);
+  }
+  switch (verdict.kind) {
+    case Verdict::Kind::Absent:
+      return false;
+    case Verdict::Kind::Unknown:
+      unsettled_.push_back(attempt->first);
+      break;
+    case Verdict::Kind::ShimLives:
+      watch_process(attempt, std::move(verdict.process));
+      break;
+    case Verdict::Kind::JobLives:
+      what.shim_gone = true;
+      watch_process(attempt, std::move(verdict.process));
+      break;
+    case Verdict::Kind::Ended:
+      end(attempt,
+          verdict.end.start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
+          verdict.end);
+      break;
+    case Verdict::Kind::Gone:
+      // Its shim did not live to end what the job left.
+      folder_.signal_holders(what.name, SIGKILL);
+      end(attempt, AttemptEnd::Kind::Lost, {});
+      break;
+  }
+  return true;
+}
+
+void AttemptWatch::end(Attempts::iterator attempt, AttemptEnd::Kind kind, const EndRecord& record) {
+  LiveAttempt& what = attempt->second;
+  news_.add(AttemptEnd{what.name.job, what.name.attempt, kind, record.code, record.signal,
+                       record.start_error, record.start_step, record.ended_at});
+  if (what.cgroup != nullptr && cgroups_ != nullptr) {
+    cgroups_->retire(std::move(what.cgroup));
+  } else if (what.cgroup != nullptr && what.cgroup->populated()) {
+    what.cgroup->kill();
+  }
+  if (const auto serial = serials_.find(what.name.job.value);
+      serial != serials_.end() && serial->second == attempt->first) {
+    serials_.erase(serial);
+  }
+  attempts_.erase(attempt);
+}
+
+void AttemptWatch::ask_again(const std::function<bool(const std::string& request)>& ask) {
+  for (auto next = attempts_.begin(); next != attempts_.end();) {
+    const auto attempt = next++;
+    if (attempt->second.process || settle(attempt)) {
+      continue;
+    }
+    if (!ask(attempt->second.request)) {
+      end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, ECHILD, StartStep::Fork, 0});
+    }
+  }
+}
+
+}  // namespace berth
