@@ -6,16 +6,17 @@ namespace berth {
 
 Time Profile::earliest(Time from, Duration length, Amount amount) const {
   Time start = kNever;
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const Time end = i + 1 < steps_.size() ? steps_[i + 1].from : kNever;
+  for (auto step = steps_.begin(); step != steps_.end();) {
+    const auto [begin, free] = *step;
+    const Time end = ++step != steps_.end() ? step->from : kNever;
     if (end <= from) {
       continue;
     }
-    if (steps_[i].free < amount) {
+    if (free < amount) {
       start = kNever;
       continue;
     }
-    start = start == kNever ? std::max(steps_[i].from, from) : start;
+    start = start == kNever ? std::max(begin, from) : start;
     if (add_saturating(start, length) <= end) {
       return start;
     }
