@@ -4,12 +4,12 @@
 #include <array>
 
 #include "policy/make.h"
-#include "policy/turns.h"
+#include "policy/turn_taking.h"
 
 namespace berth {
 namespace {
 
-class Las final : public Turns {
+class Las final : public TurnTaking {
  public:
   Las(Duration first, Duration second) : limits_{first, second} {}
 

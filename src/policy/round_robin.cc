@@ -2,12 +2,12 @@
 // job that goes on has first to do again what its preemption cost; its slice begins after that, or
 // jobs would undo each other's work for ever where the cost is above the slice.
 #include "policy/make.h"
-#include "policy/turns.h"
+#include "policy/turn_taking.h"
 
 namespace berth {
 namespace {
 
-class RoundRobin final : public Turns {
+class RoundRobin final : public TurnTaking {
  public:
   RoundRobin(Duration slice, Duration cost) : slice_(std::max(slice, Duration{1})), cost_(cost) {}
 

@@ -1,4 +1,4 @@
-#include "policy/turns.h"
+#include "policy/turn_taking.h"
 
 namespace berth {
 namespace {
@@ -23,7 +23,7 @@ Rank running_place(Time since, bool ran_before, Rank number) {
 
 }  // namespace
 
-Rank Turns::rank(const Job& job, const Needs& needs) {
+Rank TurnTaking::rank(const Job& job, const Needs& needs) {
   const bool returned = job.id == returned_;
   returned_ = {};
   // At the end by time, jobs whose turn is over behind those that come at the same moment.
@@ -33,13 +33,13 @@ Rank Turns::rank(const Job& job, const Needs& needs) {
   return make_rank(level_of(job, needs), Does::Wait, kMiddle + place);
 }
 
-void Turns::admit(Runner& runner, const Job& job, const Needs& needs) {
+void TurnTaking::admit(Runner& runner, const Job& job, const Needs& needs) {
   runner.level = level_of(job, needs);
   runner.moved = kNever;
   runner.place = running_place(runner.since, false, ++starts_);
 }
 
-Rank Turns::rank_now(Runner& runner, Time now) {
+Rank TurnTaking::rank_now(Runner& runner, Time now) {
   for (Time end = turn_ends(runner); end <= now; end = turn_ends(runner)) {
     runner.moved = end;
     runner.place = running_place(end, true, 0);
@@ -48,12 +48,12 @@ Rank Turns::rank_now(Runner& runner, Time now) {
   return make_rank(runner.level, runner.moved == now ? Does::GiveWay : Does::Run, runner.place);
 }
 
-void Turns::put_back(const Runner& runner) {
+void TurnTaking::put_back(const Runner& runner) {
   returned_ = runner.job;
   returned_late_ = runner.moved == decided_at();
 }
 
-Time Turns::next_change() const {
+Time TurnTaking::next_change() const {
   Time next = kNever;
   for (const Runner& runner : runners()) {
     next = std::min(next, turn_ends(runner));

@@ -1,14 +1,14 @@
-// Turns: for policies in which jobs queue up on levels, and running jobs stay in front until their
-// turn is over. The order on each level is: running jobs, in order of their start; jobs that were
-// put back before their turn was over, the latest first; other waiting jobs, in order of arrival;
-// and jobs whose turn is over at this very moment.
+// TurnTaking: for policies in which jobs queue up on levels, and running jobs stay in front until
+// their turn is over. The order on each level is: running jobs, in order of their start; jobs that
+// were put back before their turn was over, the latest first; other waiting jobs, in order of
+// arrival; and jobs whose turn is over at this very moment.
 #pragma once
 
 #include "policy/preemptive.h"
 
 namespace berth {
 
-class Turns : public Preemptive {
+class TurnTaking : public Preemptive {
  public:
   Rank rank(const Job& job, const Needs& needs) final;
 
