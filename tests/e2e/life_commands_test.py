@@ -49,7 +49,8 @@ class Asking(LifeCase):
         self.assertEqual((code, self.states()), (0, ["cancelled"] * 3 + ["held"]))
 
     def test_what_is_plain_is_not_asked(self):
-        for words in (("release", "project=q"), ("hold", "4"), ("kill", "--yes", "state=held"), ("rerun", "1", "2")):
+        for words in (("edit", "4", "-p", "3"), ("edit", "project=q", "-p", "4"), ("kill", "--yes", "state=held"),
+                      ("rerun", "1", "2")):
             text, code = self.at_terminal(b"", *words)
             self.assertNotIn("[y/N]", text)
             self.assertEqual(code, 0, text)

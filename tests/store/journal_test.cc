@@ -27,8 +27,8 @@ JobSpec any_spec(Random& random) {
   JobSpec spec;
   spec.needs.gpus = any<std::uint32_t>(random);
   spec.needs.only = {"0", "GPU-ü"};
-  spec.priority = any<std::int32_t>(random);
-  spec.weight = any<std::uint16_t>(random);
+  spec.priority = static_cast<std::int32_t>(random.below(2 * kMostPriority + 1)) - kMostPriority;
+  spec.weight = std::max<std::uint16_t>(1, any<std::uint16_t>(random));
   spec.expected = Duration(any<std::int64_t>(random));
   spec.limit = Duration(any<std::int64_t>(random));
   spec.warn_before = Duration(any<std::int64_t>(random));

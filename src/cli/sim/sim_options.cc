@@ -142,7 +142,7 @@ void SimCommandOptions::declare_study(Args& args) {
                return {};
              });
   args.value("--placement", "NAME,…",
-             fmt::format("which devices: {} (default: pack)", fmt::join(placement_names(), ", ")),
+             fmt::format("where: {} (default: idle)", fmt::join(placement_names(), ", ")),
              [this](std::string_view text) -> Result<void> {
                for (const std::string_view name : split(text, ',')) {
                  const Result<Placement> placement = parse_placement(name);
