@@ -30,4 +30,9 @@ Result<int> parse_signal(std::string_view text) {
   return static_cast<int>(*number);
 }
 
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 }  // namespace berth

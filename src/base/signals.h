@@ -1,4 +1,4 @@
-// Signals by name.
+// Signals: their names, and whether this process ignores them.
 #pragma once
 
 #include <string>
@@ -13,5 +13,9 @@ std::string signal_name(int signal);
 
 /// "USR1", "SIGUSR1" or "10".
 Result<int> parse_signal(std::string_view text);
+
+/// Whether the signal is ignored, as nohup and `&` in a script have it. A signal that was ignored
+/// when berth started must stay so, and a blocked signal reaches a descriptor even then.
+bool is_ignored(int signal);
 
 }  // namespace berth

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "base/signals.h"
+
 namespace berth {
 
 RunHalt::RunHalt(const RunOptions& options, Driver& driver, RunInput& input, RunAccount& account,
@@ -22,7 +24,9 @@ void RunHalt::watch_signals(Poller& poller) {
   sigset_t mask;
   ::sigemptyset(&mask);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    ::sigaddset(&mask, signal);
+    if (!is_ignored(signal)) {
+      ::sigaddset(&mask, signal);
+    }
   }
   if (options_.drain_signal != 0) {
     ::sigaddset(&mask, options_.drain_signal);

@@ -107,6 +107,19 @@ class Signals(RunCase):
         process.send_signal(signal.SIGHUP)
         self.assertEqual(self.summary(process, 130)["cancelled"], 1)
 
+    def test_what_was_ignored_at_the_start_stays_ignored(self):
+        """As nohup does with HUP, and a shell in a script with INT of what it puts in the background."""
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+        process = self.begin(["echo > told; read x < gate"], preexec_fn=ignore)
+        self.told.line()
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGINT)
+        self.gate.let()
+        self.assertEqual(self.summary(process, 0)["succeeded"], 1)
+
     def test_a_failing_job_is_not_tried_again(self):
         process = self.begin(["echo $BERTH_ATTEMPT >> tried; echo > told; read x < gate; false"],
                              "--retries", "5")

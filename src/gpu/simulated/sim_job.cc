@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "base/process_facts.h"
+#include "base/signals.h"
 
 namespace berth {
 namespace {
@@ -21,9 +22,7 @@ class EndSignals {
   EndSignals() {
     sigemptyset(&set_);
     for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
-      struct sigaction action {};
-      // What the parent chose to ignore (nohup does) stays ignored.
-      if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
+      if (!is_ignored(number)) {
         sigaddset(&set_, number);
       }
     }
