@@ -44,6 +44,7 @@ struct JobEndEvent {
 struct RunCounts {
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;  // exited with an error, died of a signal, or could not be started
+  std::uint64_t out_of_memory = 0;  // of those that failed: on a GPU
   std::uint64_t timed_out = 0;
   std::uint64_t cancelled = 0;  // ended by a signal to berth or by --halt
   std::uint64_t not_run = 0;
@@ -86,6 +87,7 @@ struct DeviceTotals {
 
 struct RunSummary {
   RunCounts counts;
+  std::vector<JobId> failed;  // the first jobs that failed or timed out
   Duration elapsed{};
   Duration total_wait{};  // over all jobs that started
   Duration longest_wait{};

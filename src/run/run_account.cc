@@ -15,7 +15,12 @@ void RunAccount::started(const StartJob& start, Duration waited) {
   summary_.longest_wait = std::max(summary_.longest_wait, waited);
 }
 
-void RunAccount::ended(Outcome outcome, Duration runtime) {
+void RunAccount::ended(JobId job, Outcome outcome, Duration runtime) {
+  constexpr std::size_t kMostNamed = 10;
+  if (outcome != Outcome::Succeeded && outcome != Outcome::Cancelled &&
+      summary_.failed.size() < kMostNamed) {
+    summary_.failed.push_back(job);
+  }
   summary_.total_runtime += runtime;
   summary_.longest_runtime = std::max(summary_.longest_runtime, runtime);
   RunCounts& counts = summary_.counts;
@@ -29,8 +34,11 @@ void RunAccount::ended(Outcome outcome, Duration runtime) {
     case Outcome::Cancelled:
       ++counts.cancelled;
       break;
-    case Outcome::Failed:
     case Outcome::Oom:
+      ++counts.out_of_memory;
+      ++counts.failed;
+      break;
+    case Outcome::Failed:
     case Outcome::Lost:
       ++counts.failed;
   }

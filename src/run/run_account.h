@@ -14,7 +14,7 @@ class RunAccount {
 
   void begin(Time at) { begun_ = at; }
   void started(const StartJob& start, Duration waited);
-  void ended(Outcome outcome, Duration runtime);
+  void ended(JobId job, Outcome outcome, Duration runtime);
   /// An attempt no longer has its devices.
   void released(const DrivenAttempt& attempt, Time at);
   void sampled(const std::vector<DeviceSample>& samples);

@@ -149,7 +149,7 @@ void RunHost::ended(const Job& job, const Ended& ended, const DrivenAttempt* att
     end.runtime = ended.ended - attempt->begun;
     end.peak_memory = driver_->memory().watch().peak(job.id);
     end.note = attempt->note;
-    parts_.account.ended(ended.outcome, end.runtime);
+    parts_.account.ended(job.id, ended.outcome, end.runtime);
     log_end(job.id, known, *attempt, ended, outputs_.finish(job.id));
     parts_.observer.job_ended(event(job.id, *attempt), end);
     parts_.account.released(*attempt, at);

@@ -127,6 +127,9 @@ std::string describe_job_end(const JobEvent& job, const JobEndEvent& end, std::s
 std::string describe_counts(const RunSummary& summary) {
   const RunCounts& counts = summary.counts;
   std::string line = fmt::format("{} succeeded, {} failed", counts.succeeded, counts.failed);
+  if (counts.out_of_memory > 0) {
+    line += fmt::format(" ({} out of memory)", counts.out_of_memory);
+  }
   const auto add = [&](std::uint64_t count, std::string_view what) {
     if (count > 0) {
       line += fmt::format(", {} {}", count, what);
@@ -139,6 +142,22 @@ std::string describe_counts(const RunSummary& summary) {
   add(counts.invalid, "invalid");
   return line + fmt::format(" in {}", format_duration(summary.elapsed));
 }
+
+namespace {
+
+/// "failed: jobs 3, 7 and 9 more".
+std::string describe_failures(const RunSummary& summary) {
+  std::vector<std::uint64_t> numbers;
+  for (const JobId job : summary.failed) {
+    numbers.push_back(job.value);
+  }
+  const std::uint64_t all = summary.counts.failed + summary.counts.timed_out;
+  const std::string more =
+      all > numbers.size() ? fmt::format(" and {} more", all - numbers.size()) : "";
+  return fmt::format("failed: {} {}{}", all == 1 ? "job" : "jobs", fmt::join(numbers, ", "), more);
+}
+
+}  // namespace
 
 std::string describe_summary(const RunSummary& summary, const Terminal& terminal, bool table) {
   std::string text;
@@ -157,6 +176,9 @@ std::string describe_summary(const RunSummary& summary, const Terminal& terminal
   if (summary.lost_output > 0) {
     say(fmt::format("{} of output could not be written to logs and are lost",
                     format_bytes(Bytes{static_cast<std::int64_t>(summary.lost_output)})));
+  }
+  if (table && !summary.failed.empty()) {
+    say(describe_failures(summary));
   }
   say(describe_counts(summary));
   return text;

@@ -78,6 +78,7 @@ class JsonReporter final : public RunObserver {
       json.field("not_run", counts.not_run);
       json.field("skipped", counts.skipped);
       json.field("invalid", counts.invalid);
+      json.field("out_of_memory", counts.out_of_memory);
       json.field("retries", summary.retries);
       json.field("elapsed_s", to_seconds(summary.elapsed));
       json.field("total_wait_s", to_seconds(summary.total_wait));
