@@ -47,12 +47,12 @@ void ResponderOfConnection::respond(HttpResponse response) {
 
 bool ResponderOfConnection::gone() const {
   const auto connection = connection_.lock();
-  return connection == nullptr || connection->ended();
+  return connection == nullptr || connection->ends().client_ended();
 }
 
 bool ResponderOfConnection::closed() const {
   const auto connection = connection_.lock();
-  return connection == nullptr || connection->closed();
+  return connection == nullptr || connection->ends().is_closed();
 }
 
 std::shared_ptr<EventStream> ResponderOfConnection::stream() {

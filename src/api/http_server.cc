@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 #include <unordered_map>
 
+#include "api/doors.h"
 #include "api/http_connection.h"
 #include "api/sockets.h"
 
@@ -20,8 +20,6 @@ namespace {
 using boost::system::error_code;
 using Clock = HttpConnection::Clock;
 
-/// Connections that are taken before others get their turn.
-constexpr int kAccepts = 16;
 /// Clients that were turned away and still may read why.
 constexpr std::size_t kTurnedAway = 64;
 
@@ -54,11 +52,6 @@ std::size_t make_room_for(std::size_t connections) {
   return files.rlim_cur >= wanted ? connections : std::min<rlim_t>(connections, files.rlim_cur / 2);
 }
 
-/// No more to take now, as opposed to: cannot take any.
-bool is_passing(int error) {
-  return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO;
-}
-
 }  // namespace
 
 class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_from_this<Impl> {
@@ -70,30 +63,23 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
         budgets_(
             limits.budgets.with_connections(make_room_for(limits.budgets[Good::Connections].all)),
             {0, ::getuid()}),
+        doors_(
+            loop, [this](Fd socket, const auto& access) { admit(std::move(socket), access); },
+            [this] { start_timer(); }),  // which tries again
         timer_(loop.native().context),
         interval_(std::clamp<Duration>(
             std::min({limits.idle, limits.stranger_idle, limits.heartbeat}) / 4,
             std::chrono::milliseconds(5), std::chrono::seconds(1))) {}
 
   void shut_down() {
-    pause();
-    doors_.clear();
+    doors_.close();
     timer_.cancel();
     for (const std::shared_ptr<HttpConnection>& connection : all()) {
       connection->close();
     }
   }
 
-  void add(UnixListener listener) {
-    unix_.push_back(std::move(listener));
-    add_door(unix_.back().fd(), nullptr);
-  }
-
-  void add(TcpListener listener, TcpAccess access) {
-    access.hosts = host_names(listener.host, listener.port);
-    tcp_.push_back(std::move(listener.fd));
-    add_door(tcp_.back().get(), std::make_shared<const TcpAccess>(std::move(access)));
-  }
+  Doors& doors() { return doors_; }
 
   void handle(HttpRequest request, std::unique_ptr<Responder> responder) override {
     handler_(std::move(request), std::move(responder));
@@ -115,7 +101,11 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
       on_refusal_(who, what);
     }
   }
-  void refused(uid_t who, Good good) override { refused(who, budgets_.explain(who, good)); }
+  std::string used_up(uid_t who, Good good) override {
+    std::string why = budgets_.explain(who, good);
+    refused(who, why);
+    return why;
+  }
 
   bool make_room(uid_t who) override {
     if (budgets_.has_room(who, Good::Connections)) {
@@ -124,14 +114,16 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
     // Which would help: one of the same user, one of the others, or any.
     const bool own = budgets_.is_full(who, Good::Connections);
     const bool all = !budgets_.has_room(0, Good::Connections);
-    const auto may_go = [&](const HttpConnection& each) {
-      return each.is_dispensable() &&
-             (own ? each.who() == who : all || !budgets_.privileged(each.who()));
+    const auto helps = [&](uid_t whose) {
+      return own ? whose == who : all || !budgets_.privileged(whose);
     };
     std::shared_ptr<HttpConnection> oldest;
+    Clock::time_point since;
     for (const auto& [pointer, connection] : connections_) {
-      if (may_go(*connection) && (oldest == nullptr || connection->active() < oldest->active())) {
+      const std::optional<Clock::time_point> active = connection->dispensable_since();
+      if (active && helps(connection->who()) && (oldest == nullptr || *active < since)) {
         oldest = connection;
+        since = *active;
       }
     }
     if (oldest != nullptr) {
@@ -141,48 +133,6 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
   }
 
  private:
-  struct Door {
-    int fd;
-    std::shared_ptr<const TcpAccess> access;
-  };
-
-  void add_door(int fd, std::shared_ptr<const TcpAccess> access) {
-    doors_.push_back({fd, std::move(access)});
-    pause();
-    open();
-  }
-
-  void open() {
-    if (std::exchange(open_, true)) {
-      return;
-    }
-    for (std::size_t i = 0; i < doors_.size(); ++i) {
-      loop_.watch(doors_[i].fd, [this, i] { accept(doors_[i]); });
-    }
-  }
-
-  void pause() {
-    open_ = false;
-    for (const Door& door : doors_) {
-      loop_.unwatch(door.fd);
-    }
-  }
-
-  void accept(const Door& door) {
-    for (int i = 0; i < kAccepts; ++i) {
-      Fd socket(::accept4(door.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (!socket) {
-        if (!is_passing(errno)) {  // out of descriptors or memory: try again at the next tick
-          exhausted_ = true;
-          pause();
-          start_timer();
-        }
-        return;
-      }
-      admit(std::move(socket), door.access);
-    }
-  }
-
   void admit(Fd socket, const std::shared_ptr<const TcpAccess>& access) {
     Peer peer;
     if (access == nullptr) {
@@ -211,8 +161,7 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
       }
     }
     turned_away_.push_back(connection);
-    refused(connection->who(), Good::Connections);
-    connection->turn_away(budgets_.explain(connection->who(), Good::Connections));
+    connection->turn_away(used_up(connection->who(), Good::Connections));
   }
 
   /// Runs only while somebody is connected: an idle daemon sleeps.
@@ -232,9 +181,7 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
   }
 
   void tick() {
-    if (std::exchange(exhausted_, false)) {
-      open();
-    }
+    doors_.retry();
     const Clock::time_point now = Clock::now();
     for (const std::shared_ptr<HttpConnection>& connection : all()) {
       connection->tick(now);
@@ -258,16 +205,12 @@ class HttpServer::Impl final : public ConnectionHost, public std::enable_shared_
   const Handler handler_;
   const Limits limits_;
   Budgets budgets_;
+  Doors doors_;
   boost::asio::steady_timer timer_;
   const Duration interval_;
-  std::vector<UnixListener> unix_;
-  std::vector<Fd> tcp_;
-  std::vector<Door> doors_;
   OnRefusal on_refusal_;
   std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
   std::deque<std::weak_ptr<HttpConnection>> turned_away_;
-  bool open_ = false;       // doors are watched
-  bool exhausted_ = false;  // the system has no descriptors left
   bool timing_ = false;
 };
 
@@ -300,7 +243,7 @@ Result<void> HttpServer::listen_unix(const std::string& path, bool others) {
   if (!listener) {
     return Failure(listener.error());
   }
-  impl_->add(std::move(*listener));
+  impl_->doors().add(std::move(*listener));
   return {};
 }
 
@@ -313,7 +256,7 @@ Result<int> HttpServer::listen_tcp(const std::string& address, TcpAccess access,
     return Failure(listener.error());
   }
   const int port = listener->port;
-  impl_->add(std::move(*listener), std::move(access));
+  impl_->doors().add(std::move(*listener), std::move(access));
   return port;
 }
 

@@ -33,18 +33,25 @@ bool has_line_break(std::string_view text) {
 
 bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
+/// What stands before the first `mark`, and what behind it; all is before a mark that is not there.
+std::pair<std::string_view, std::string_view> cut_at(std::string_view text, char mark) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) {
+    return {text, {}};
+  }
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
 bool parse_query(std::string_view text, Target& target) {
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('&'), text.size());
-    const std::string_view item = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto [item, rest] = cut_at(text, '&');
+    text = rest;
     if (item.empty()) {
       continue;
     }
-    const std::size_t equals = std::min(item.find('='), item.size());
-    std::optional<std::string> name = percent_decode(item.substr(0, equals), true);
-    std::optional<std::string> value =
-        percent_decode(item.substr(std::min(equals + 1, item.size())), true);
+    const auto [key, content] = cut_at(item, '=');
+    std::optional<std::string> name = percent_decode(key, true);
+    std::optional<std::string> value = percent_decode(content, true);
     if (!name || !value || has_nul(*name) || has_nul(*value)) {
       return false;
     }
@@ -97,10 +104,9 @@ std::optional<Target> parse_target(std::string_view target) {
   if (target.empty() || target.front() != '/' || target.find('#') != std::string_view::npos) {
     return std::nullopt;
   }
-  const std::size_t mark = std::min(target.find('?'), target.size());
-  std::optional<std::string> path = percent_decode(target.substr(0, mark), false);
-  if (!path || has_nul(*path) ||
-      !parse_query(target.substr(std::min(mark + 1, target.size())), out)) {
+  const auto [location, query] = cut_at(target, '?');
+  std::optional<std::string> path = percent_decode(location, false);
+  if (!path || has_nul(*path) || !parse_query(query, out)) {
     return std::nullopt;
   }
   out.path = std::move(*path);

@@ -147,7 +147,7 @@ void JsonWriter::value(std::string_view text) {
 
 void JsonWriter::value(double number) {
   if (!std::isfinite(number)) {
-    return raw("null");
+    return word("null");
   }
   begin_value();
   fmt::format_to(std::back_inserter(text_), "{}", number);
@@ -155,7 +155,7 @@ void JsonWriter::value(double number) {
 
 void JsonWriter::fixed(double number, int decimals) {
   if (!std::isfinite(number)) {
-    return raw("null");
+    return word("null");
   }
   begin_value();
   fmt::format_to(std::back_inserter(text_), "{:.{}f}", number, decimals);
@@ -173,7 +173,7 @@ void JsonWriter::natural(std::uint64_t number) {
   text_.append(digits.data(), digits.size());
 }
 
-void JsonWriter::raw(std::string_view json) {
+void JsonWriter::word(std::string_view json) {
   begin_value();
   text_ += json;
 }

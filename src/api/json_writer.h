@@ -10,7 +10,6 @@
 //   json.take();  // {"version":1,"jobs":[12]}
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -67,23 +66,35 @@ class JsonWriter {
   /// The next value belongs to this field.
   void key(std::string_view name);
 
-  void value(std::nullptr_t) { raw("null"); }
-  void value(bool content) { raw(content ? "true" : "false"); }
-  template <std::integral T>
-  void value(T number) {
-    static_assert(!std::is_same_v<T, char>, "a letter is no number");
-    if constexpr (std::is_signed_v<T>) {
-      integer(static_cast<std::int64_t>(number));
+  /// A number, a text, true, false or null. Any other type has its own
+  /// write(JsonWriter&, const T&).
+  template <class T>
+  void value(const T& content) {
+    if constexpr (std::is_same_v<T, bool>) {
+      word(content ? "true" : "false");
+    } else if constexpr (std::is_integral_v<T>) {
+      static_assert(!std::is_same_v<T, char>, "a letter is no number");
+      if constexpr (std::is_signed_v<T>) {
+        integer(content);
+      } else {
+        natural(content);
+      }
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value(std::string_view(content));
+    } else if constexpr (std::is_same_v<T, Bytes>) {
+      integer(content.count);
+    } else if constexpr (std::is_same_v<T, JobId>) {
+      natural(content.value);
+    } else if constexpr (std::is_null_pointer_v<T>) {
+      word("null");
     } else {
-      natural(static_cast<std::uint64_t>(number));
+      static_assert(std::is_class_v<T>);
+      write(*this, content);
     }
   }
   void value(double number);
   void value(std::string_view text);
-  void value(const std::string& text) { value(std::string_view(text)); }
   void value(const char* text) { value(std::string_view(text)); }
-  void value(Bytes size) { integer(size.count); }
-  void value(JobId job) { natural(job.value); }
   /// null if there is no value.
   template <class T>
   void value(const std::optional<T>& content) {
@@ -105,13 +116,7 @@ class JsonWriter {
       }
     });
   }
-  /// Any other type has its own write(JsonWriter&, const T&).
-  template <class T>
-  requires std::is_class_v<T>
-  void value(const T& content) { write(*this, content); }
   void fixed(double number, int decimals);
-  /// A value that is JSON already.
-  void raw(std::string_view json);
 
   std::string take() { return std::move(text_); }
 
@@ -122,6 +127,7 @@ class JsonWriter {
   void new_line();
   void integer(std::int64_t number);
   void natural(std::uint64_t number);
+  void word(std::string_view json);
 
   std::string text_;
   std::size_t indent_;

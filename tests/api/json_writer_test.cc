@@ -9,6 +9,18 @@
 namespace berth {
 namespace {
 
+struct Point {
+  int x = 0;
+  int y = 0;
+};
+
+void write(JsonWriter& json, const Point& point) {
+  json.object([&] {
+    json.field("x", point.x);
+    json.field("y", point.y);
+  });
+}
+
 template <class T>
 std::string json_of(const T& value) {
   JsonWriter json;
@@ -46,6 +58,13 @@ TEST(JsonWriter, Indented) {
 TEST(JsonWriter, Values) {
   EXPECT_EQ(json_of(std::int64_t{-5}), "-5");
   EXPECT_EQ(json_of(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
+  EXPECT_EQ(json_of(std::uint8_t{7}), "7");
+  EXPECT_EQ(json_of(true), "true");
+  EXPECT_EQ(json_of(false), "false");
+  EXPECT_EQ(json_of(nullptr), "null");
+  EXPECT_EQ(json_of("a"), R"("a")");
+  EXPECT_EQ(json_of(std::string("a")), R"("a")");
+  EXPECT_EQ(json_of(std::string_view("a")), R"("a")");
   EXPECT_EQ(json_of(0.1), "0.1");
   EXPECT_EQ(json_of(1700000000.25), "1700000000.25");
   EXPECT_EQ(json_of(std::nan("")), "null");
@@ -53,8 +72,12 @@ TEST(JsonWriter, Values) {
   EXPECT_EQ(json_of(Bytes{7}), "7");
   EXPECT_EQ(json_of(JobId{12}), "12");
   EXPECT_EQ(json_of(std::optional<int>()), "null");
+  EXPECT_EQ(json_of(std::optional<bool>(false)), "false");
+  EXPECT_EQ(json_of(std::vector<bool>{true, false}), "[true,false]");
+  EXPECT_EQ(json_of(std::vector<std::optional<double>>{0.5, std::nullopt}), "[0.5,null]");
   EXPECT_EQ(json_of(std::vector<std::string>{"a", "b"}), R"(["a","b"])");
   EXPECT_EQ(json_of(std::map<std::string, int>{{"a", 1}, {"b", 2}}), R"({"a":1,"b":2})");
+  EXPECT_EQ(json_of(std::vector<Point>{{1, 2}}), R"([{"x":1,"y":2}])");
   JsonWriter json;
   json.object([&] {
     json.field("a", 2.0 / 3, 3);

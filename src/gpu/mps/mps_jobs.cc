@@ -43,7 +43,7 @@ void MpsJobs::fail(const std::string& why) {
 }
 
 void MpsJobs::died() {
-  used_ = true;  // a server of its may still be there, and its successor does not know
+  used_ = true;  // one of its servers may still be there, and its successor does not know
   events_.push_back({MpsEvent::Kind::Died,
                      {jobs_.begin(), jobs_.end()},
                      fmt::format("the MPS control daemon of GPU {} has died under its jobs: "
