@@ -47,6 +47,7 @@ bool AnswerLine::start_stream(std::uint64_t number) {
   place.state = place.head_only ? State::Ready : State::Streaming;
   place.keep_alive = false;
   append_head(output_of(place), {200, "text/event-stream", nullptr, std::nullopt, false});
+  ready_bytes_ += place.state == State::Ready ? place.output.size() : 0;
   return advance();
 }
 

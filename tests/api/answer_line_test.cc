@@ -174,6 +174,16 @@ TEST_F(AnswerLineTest, AStreamForHeadEndsWithItsHead) {
   EXPECT_TRUE(line_.empty());
 }
 
+// Counted once too little, it would make the count wrap around, and a budget look used up.
+TEST_F(AnswerLineTest, AStreamForHeadBehindOthersIsCounted) {
+  EXPECT_EQ(line_.add({}), 0U);
+  EXPECT_EQ(line_.add({.head_only = true}), 1U);
+  (void)line_.start_stream(1);
+  EXPECT_GT(line_.unread(), 0U);
+  (void)answer(0, "first");
+  EXPECT_EQ(line_.unread(), output_.text().size());
+}
+
 TEST_F(AnswerLineTest, ReadsThatAreAnsweredDoNotCongest) {
   for (std::size_t i = 0; i < 2 * AnswerLine::kMostReads; ++i) {
     EXPECT_FALSE(line_.is_congested());
