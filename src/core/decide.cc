@@ -68,17 +68,23 @@ class Scheduler::CurrentView final : public View {
   }
 
  private:
-  /// By the jobs that wait; counted up to as many as there are.
+  /// How many whole devices the waiting jobs want, counted up to as many as there are; only
+  /// Placement::Idle asks. Counted anew when a job has started: a view sees no other change.
   std::size_t whole_devices_wanted() const {
-    std::size_t wanted = 0;
-    for (const Queue::Head& head : scheduler_.queue_.heads()) {
-      const Bucket& bucket = scheduler_.queue_.bucket(head.shape);
-      wanted += bucket.needs.alone() ? bucket.needs.gpus * bucket.jobs.size() : 0;
-      if (wanted >= scheduler_.devices_.size()) {
+    const Queue& queue = scheduler_.queue_;
+    if (scheduler_.config_.placement != Placement::Idle || counted_at_ == queue.size()) {
+      return whole_wanted_;
+    }
+    counted_at_ = queue.size();
+    whole_wanted_ = 0;
+    for (const Queue::Head& head : queue.heads()) {
+      const Bucket& bucket = queue.bucket(head.shape);
+      whole_wanted_ += bucket.needs.alone() ? bucket.needs.gpus * bucket.jobs.size() : 0;
+      if (whole_wanted_ >= scheduler_.devices_.size()) {
         break;
       }
     }
-    return wanted;
+    return whole_wanted_;
   }
 
   /// An estimate, or failing that the limit; a job past its estimate may end any moment.
@@ -90,6 +96,8 @@ class Scheduler::CurrentView final : public View {
 
   const Scheduler& scheduler_;
   Time now_;
+  mutable std::size_t whole_wanted_ = 0;
+  mutable std::size_t counted_at_ = SIZE_MAX;  // the size of the queue then
 };
 
 const std::vector<Action>& Scheduler::step(Time now) {

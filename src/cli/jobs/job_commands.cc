@@ -66,13 +66,22 @@ Result<void> set(std::optional<T>& out, const Result<T>& value) {
   return {};
 }
 
+/// The states in which jobs are that a command means when it is not given numbers.
+std::string_view states_of(std::string_view verb) {
+  return verb == "hold"                        ? "state=queued"
+         : verb == "release"                   ? "state=held"
+         : verb == "edit"                      ? "state=held,queued"
+         : verb == "pause" || verb == "resume" ? "state=running"
+         : verb == "rerun"                     ? "state=ended"
+                                               : "state=live";
+}
+
 /// Sends what changes jobs, unless somebody at a terminal thinks better of it.
 int change_jobs(std::string_view verb, std::string_view did, const Selection& selection,
                 const JobChange& change) {
   const std::string name = fmt::format("berth {}", verb);
   const Result<bool> sure =
-      change.yes ? Result<bool>(true)
-                 : confirm(verb, selection, verb == "rerun" ? "state=ended" : "state=live");
+      change.yes ? Result<bool>(true) : confirm(verb, selection, states_of(verb));
   if (!sure) {
     return report(name, sure.error());
   }

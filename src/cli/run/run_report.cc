@@ -37,6 +37,18 @@ std::string device_table(const RunSummary& summary, const Terminal& terminal) {
   return table.render(terminal.columns, terminal.colour);
 }
 
+/// "failed: jobs 3, 7 and 9 more".
+std::string describe_failures(const RunSummary& summary) {
+  std::vector<std::uint64_t> numbers;
+  for (const JobId job : summary.failed) {
+    numbers.push_back(job.value);
+  }
+  const std::uint64_t all = summary.counts.failed + summary.counts.timed_out;
+  const std::string more =
+      all > numbers.size() ? fmt::format(" and {} more", all - numbers.size()) : "";
+  return fmt::format("failed: {} {}{}", all == 1 ? "job" : "jobs", fmt::join(numbers, ", "), more);
+}
+
 /// As after 2>&1: what goes to the two must keep its order.
 bool same_file(int a, int b) {
   struct stat first {};
@@ -142,22 +154,6 @@ std::string describe_counts(const RunSummary& summary) {
   add(counts.invalid, "invalid");
   return line + fmt::format(" in {}", format_duration(summary.elapsed));
 }
-
-namespace {
-
-/// "failed: jobs 3, 7 and 9 more".
-std::string describe_failures(const RunSummary& summary) {
-  std::vector<std::uint64_t> numbers;
-  for (const JobId job : summary.failed) {
-    numbers.push_back(job.value);
-  }
-  const std::uint64_t all = summary.counts.failed + summary.counts.timed_out;
-  const std::string more =
-      all > numbers.size() ? fmt::format(" and {} more", all - numbers.size()) : "";
-  return fmt::format("failed: {} {}{}", all == 1 ? "job" : "jobs", fmt::join(numbers, ", "), more);
-}
-
-}  // namespace
 
 std::string describe_summary(const RunSummary& summary, const Terminal& terminal, bool table) {
   std::string text;
