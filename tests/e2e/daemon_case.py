@@ -121,7 +121,10 @@ class DaemonCase(unittest.TestCase):
             return ""
 
     def end_everything(self, folder=None):
-        while left := self.marked(folder):
+        """Also the jobs whose environment is not the test's: they know their daemon's home."""
+        run = f"BERTH_RUN={folder or self.folder}/home"
+        while left := self.marked(folder) + [int(pid) for pid in os.listdir("/proc") if pid.isdigit()
+                                             and run in self.proc(pid, "environ").split("\0")]:
             for pid in left:
                 try:
                     process = os.pidfd_open(pid)

@@ -37,7 +37,7 @@ std::string device_table(const RunSummary& summary, const Terminal& terminal) {
   return table.render(terminal.columns, terminal.colour);
 }
 
-/// "failed: jobs 3, 7 and 9 more".
+/// "did not succeed: jobs 3, 7 and 9 more".
 std::string describe_failures(const RunSummary& summary) {
   std::vector<std::uint64_t> numbers;
   for (const JobId job : summary.failed) {
@@ -46,7 +46,8 @@ std::string describe_failures(const RunSummary& summary) {
   const std::uint64_t all = summary.counts.failed + summary.counts.timed_out;
   const std::string more =
       all > numbers.size() ? fmt::format(" and {} more", all - numbers.size()) : "";
-  return fmt::format("failed: {} {}{}", all == 1 ? "job" : "jobs", fmt::join(numbers, ", "), more);
+  return fmt::format("did not succeed: {} {}{}", all == 1 ? "job" : "jobs",
+                     fmt::join(numbers, ", "), more);
 }
 
 /// As after 2>&1: what goes to the two must keep its order.
