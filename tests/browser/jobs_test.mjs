@@ -151,6 +151,7 @@ webTest("jobs are chosen by mouse and keys", {}, async ({ home, page, origin }) 
   await page.keyboard.press("/");
   await page.keyboard.type("true");
   await page.keyboard.press("Enter"); // from the search to the table
+  assert.match(page.url(), /search=true/); // and what is chosen from now on stays chosen
   await page.keyboard.press("Home");
   assert.equal(await table.getAttribute("aria-activedescendant"), "job-30");
   await page.keyboard.press(" ");

@@ -1,5 +1,5 @@
 // All jobs in one table. The address keeps the view.
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { get } from "../api";
 import { several } from "../format";
@@ -63,14 +63,13 @@ function NoJobs({ narrowed, first }: { narrowed: boolean; first: boolean }) {
 
 export function Jobs() {
   const list = useMemo(() => new JobList(), []);
-  const selection = useSignal(nothing);
   const facets = useFacets();
   const wanted = wantedNow();
   const what = JSON.stringify([wanted.words, wanted.search]);
   useEffect(() => list.open(), []);
   useEffect(() => list.want(wanted), [what, wanted.sort, wanted.descending]);
   // A choice belongs to what is listed.
-  useEffect(() => () => void (selection.value = nothing), [what]);
+  const selection = useMemo(() => signal(nothing), [what]);
 
   const narrowed = wanted.words.length > 0 || wanted.search !== "";
   const found = list.ids.value.length;

@@ -119,6 +119,9 @@ function Search() {
       onKeyDown={(event) => {
         if (event.key === "Escape" || event.key === "Enter" || event.key === "ArrowDown") {
           event.preventDefault();
+          // The table that the keys go to next is the one of this search.
+          clearTimeout(timer.current);
+          setQuery({ search: event.currentTarget.value });
           document.querySelector<HTMLElement>(".job-table")?.focus();
         }
       }}

@@ -131,7 +131,7 @@ export function JobTable({ list, selection, sort, setSort }: JobTableProps) {
   const cursor = useSignal(0);
   const anchor = useRef(0); // where a range begins
   const handle = useRef<WindowedHandle>(null);
-  const table = useMemo(() => ({ list, selection, cursor }), [list]);
+  const table = useMemo(() => ({ list, selection, cursor }), [list, selection]);
   const ids = list.ids.value;
 
   // New jobs above the view move the list, not what the user looks at.
