@@ -14,7 +14,7 @@
 #include "base/failpoint.h"
 #include "base/paths.h"
 #include "base/small_files.h"
-#include "exec/family.h"
+#include "exec/job_processes.h"
 
 namespace berth {
 

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "base/secret.h"
-#include "exec/family.h"
+#include "exec/job_processes.h"
 #include "exec/raw_syscall.h"
 
 namespace berth {
@@ -52,7 +52,7 @@ Result<std::unique_ptr<DirectRunner>> DirectRunner::make(Options options) {
   // Nothing that berth inherited or will open reaches a job: marked once here, not closed per
   // start.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-  Result<Guard> guard = Guard::start("BERTH_RUN=" + runner->token_);
+  Result<OrphanGuard> guard = OrphanGuard::start("BERTH_RUN=" + runner->token_);
   if (!guard) {
     return Failure(guard.error());
   }
@@ -173,9 +173,9 @@ std::string DirectRunner::cgroup_of(JobId job) const {
              : std::string();
 }
 
-std::vector<Relative> DirectRunner::adopted() const {
-  std::vector<Relative> children = own_children();
-  std::erase_if(children, [&](const Relative& child) {
+std::vector<JobProcess> DirectRunner::adopted() const {
+  std::vector<JobProcess> children = own_children();
+  std::erase_if(children, [&](const JobProcess& child) {
     return running_.contains(child.pid) || child.pid == guard_->pid() ||
            has_marks(child.pid, {"BERTH_RUN=" + token_, "BERTH_JOB_ID="});
   });
@@ -183,12 +183,12 @@ std::vector<Relative> DirectRunner::adopted() const {
 }
 
 void DirectRunner::signal_adopted(const std::vector<std::string>& job_marks, int signal) {
-  for (const Relative& child : adopted()) {
+  for (const JobProcess& child : adopted()) {
     if (has_marks(child.pid, job_marks)) {
-      const std::vector<Relative> below = descendants(child.pid);
-      signal_relative(child, signal);
-      for (const Relative& relative : below) {
-        signal_relative(relative, signal);
+      const std::vector<JobProcess> below = descendants(child.pid);
+      signal_process(child, signal);
+      for (const JobProcess& process : below) {
+        signal_process(process, signal);
       }
     }
   }

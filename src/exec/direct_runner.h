@@ -11,8 +11,8 @@
 
 #include "base/fd.h"
 #include "exec/cgroup.h"
-#include "exec/family.h"
-#include "exec/guard.h"
+#include "exec/job_processes.h"
+#include "exec/orphan_guard.h"
 #include "exec/runner.h"
 #include "exec/spawn.h"
 
@@ -62,7 +62,7 @@ class DirectRunner final : public Runner {
   void kill_leftovers(const Process& process);
   /// Children that came to us when their parents died. Processes whose empty BERTH_JOB_ID marks
   /// them as belonging to no job are left out: they are the driver's own.
-  std::vector<Relative> adopted() const;
+  std::vector<JobProcess> adopted() const;
   /// Signals the adopted children that belong to a job, and all their descendants. The kernel gave
   /// them to us, so they belong to this run; their marks only tell the jobs apart.
   void signal_adopted(const std::vector<std::string>& job_marks, int signal);
@@ -71,7 +71,7 @@ class DirectRunner final : public Runner {
   Fd null_;
   std::unique_ptr<CgroupFolder> cgroups_;
   std::string token_;
-  std::optional<Guard> guard_;
+  std::optional<OrphanGuard> guard_;
   std::unordered_map<pid_t, std::unique_ptr<Process>> running_;
   std::unordered_map<std::uint64_t, pid_t> pids_;  // by job
   std::vector<std::unique_ptr<SpawnStack>> spare_stacks_;

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "exec/family.h"
+#include "exec/job_processes.h"
 #include "exec/process_identity.h"
 #include "exec/shim.h"
 

@@ -16,7 +16,7 @@
 #include <iterator>
 
 #include "base/failpoint.h"
-#include "exec/family.h"
+#include "exec/job_processes.h"
 #include "exec/launcher.h"
 #include "exec/process_identity.h"
 #include "exec/raw_syscall.h"

@@ -14,7 +14,7 @@
 #include <fstream>
 #include <map>
 
-#include "exec/family.h"
+#include "exec/job_processes.h"
 
 namespace berth {
 namespace {

@@ -21,7 +21,7 @@
 #include "base/failpoint.h"
 #include "base/process_facts.h"
 #include "base/small_files.h"
-#include "exec/family.h"
+#include "exec/job_processes.h"
 #include "exec/process_identity.h"
 #include "exec/shim_runner.h"
 

@@ -15,7 +15,7 @@
 #include "cli/toolkit/clock.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
-#include "exec/family.h"
+#include "exec/job_processes.h"
 #include "gpu/locks/lock_folder.h"
 #include "gpu/visibility.h"
 

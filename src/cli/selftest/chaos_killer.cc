@@ -13,7 +13,7 @@
 #include "base/small_files.h"
 #include "daemon/start.h"
 #include "exec/attempt_record.h"
-#include "exec/family.h"
+#include "exec/job_processes.h"
 #include "exec/process_identity.h"
 
 namespace berth {
@@ -112,7 +112,7 @@ bool ChaosKiller::kill(Victim victim) {
 
 bool ChaosKiller::kill_launcher() {
   const pid_t daemon = daemon_of(plan_.home);
-  for (const Relative& each : marked(plan_.mark)) {
+  for (const JobProcess& each : marked(plan_.mark)) {
     // A newborn shim has the same name, but another parent.
     const Fd process = each.parent == daemon ? open_pid(each.pid) : Fd();
     if (process && process_name(each.pid) == "berth-launcher\n") {
@@ -123,12 +123,12 @@ bool ChaosKiller::kill_launcher() {
 }
 
 bool ChaosKiller::kill_shim() {
-  std::vector<Relative> found = marked(plan_.mark);
-  std::erase_if(found, [](const Relative& each) { return !is_shim(each.pid); });
+  std::vector<JobProcess> found = marked(plan_.mark);
+  std::erase_if(found, [](const JobProcess& each) { return !is_shim(each.pid); });
   if (found.empty()) {
     return false;
   }
-  const Relative& chosen = found[random_.below(found.size())];
+  const JobProcess& chosen = found[random_.below(found.size())];
   const Fd process = open_pid(chosen.pid);
   // One that has no record yet belongs to nobody knows which attempt.
   const std::optional<AttemptName> attempt =

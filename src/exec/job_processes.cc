@@ -1,4 +1,4 @@
-#include "exec/family.h"
+#include "exec/job_processes.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -34,9 +34,9 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 
 }  // namespace
 
-std::vector<Relative> descendants(pid_t root) {
+std::vector<JobProcess> descendants(pid_t root) {
   const std::multimap<pid_t, pid_t> children = children_by_parent();
-  std::vector<Relative> found;
+  std::vector<JobProcess> found;
   std::vector<pid_t> parents = {root};
   while (!parents.empty()) {
     const pid_t parent = parents.back();
@@ -50,9 +50,9 @@ std::vector<Relative> descendants(pid_t root) {
   return found;
 }
 
-std::vector<Relative> own_children() {
+std::vector<JobProcess> own_children() {
   const pid_t self = ::getpid();
-  std::vector<Relative> found;
+  std::vector<JobProcess> found;
   std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", self));
   if (!file) {
     // A kernel without CONFIG_PROC_CHILDREN: look at everyone.
@@ -78,8 +78,8 @@ bool has_marks(pid_t pid, const std::vector<std::string>& marks) {
   return seen >= marks.size();
 }
 
-std::vector<Relative> marked(const std::string& mark) {
-  std::vector<Relative> found;
+std::vector<JobProcess> marked(const std::string& mark) {
+  std::vector<JobProcess> found;
   for (const auto& [parent, pid] : children_by_parent()) {
     if (pid != ::getpid() && has_marks(pid, {mark}) && user_of_process(pid) == ::getuid()) {
       found.push_back({pid, parent});
@@ -88,12 +88,12 @@ std::vector<Relative> marked(const std::string& mark) {
   return found;
 }
 
-bool signal_relative(const Relative& relative, int signal) {
+bool signal_process(const JobProcess& process, int signal) {
   // The descriptor pins the process; only then is it certain whose number this is.
-  const Fd process = open_pid(relative.pid);
-  const std::optional<ProcStat> stat = read_proc_stat(relative.pid);
-  return process && stat && stat->parent == relative.parent &&
-         signal_process(process.get(), signal);
+  const Fd handle = open_pid(process.pid);
+  const std::optional<ProcStat> stat = read_proc_stat(process.pid);
+  return handle && stat && stat->parent == process.parent &&
+         signal_process(handle.get(), signal);
 }
 
 bool signal_tree(pid_t root, pid_t group, int signal) {
@@ -107,16 +107,16 @@ bool signal_tree(pid_t root, pid_t group, int signal) {
   std::set<pid_t> seen;
   for (int round = 0; round < kRounds; ++round) {
     bool found_more = false;
-    for (const Relative& relative : descendants(root)) {
-      if (!seen.insert(relative.pid).second) {
+    for (const JobProcess& process : descendants(root)) {
+      if (!seen.insert(process.pid).second) {
         continue;
       }
       // The group has had the signal already; TERM twice would look like two requests.
-      if (relative.pid == group || (group > 0 && ::getpgid(relative.pid) == group)) {
+      if (process.pid == group || (group > 0 && ::getpgid(process.pid) == group)) {
         continue;
       }
       found_more = true;
-      reached = signal_relative(relative, signal) || reached;
+      reached = signal_process(process, signal) || reached;
     }
     if (!found_more) {
       break;

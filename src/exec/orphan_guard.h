@@ -1,4 +1,4 @@
-// Guard: a small process beside this one, which ends the jobs if this process is killed. A signal
+// OrphanGuard: a small process beside this one, which ends the jobs if this process is killed. A signal
 // at the death of the parent reaches only a job's first process, and kill -9 leaves no time for
 // anything else.
 #pragma once
@@ -12,20 +12,20 @@
 
 namespace berth {
 
-class Guard {
+class OrphanGuard {
  public:
   /// Watches over all processes with `mark` ("NAME=value") in their environment. Must be called
   /// while this process has one thread.
-  static Result<Guard> start(const std::string& mark);
+  static Result<OrphanGuard> start(const std::string& mark);
   /// The jobs are done: the guard ends and signals no process.
-  ~Guard();
-  Guard(Guard&& other) noexcept;
-  Guard& operator=(Guard&&) = delete;
+  ~OrphanGuard();
+  OrphanGuard(OrphanGuard&& other) noexcept;
+  OrphanGuard& operator=(OrphanGuard&&) = delete;
 
   pid_t pid() const { return pid_; }
 
  private:
-  Guard(pid_t pid, Fd alive) : pid_(pid), alive_(std::move(alive)) {}
+  OrphanGuard(pid_t pid, Fd alive) : pid_(pid), alive_(std::move(alive)) {}
 
   pid_t pid_ = 0;
   Fd alive_;  // the other end sees it close, however this process dies

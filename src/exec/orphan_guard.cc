@@ -1,4 +1,4 @@
-#include "exec/guard.h"
+#include "exec/orphan_guard.h"
 
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "exec/family.h"
+#include "exec/job_processes.h"
 
 namespace berth {
 namespace {
@@ -22,13 +22,13 @@ constexpr int kRoundsOfGrace = 10'000 / kRoundMilliseconds;
 /// mark as well.
 void end_all(const std::string& mark) {
   for (int round = 0;; ++round) {
-    const std::vector<Relative> left = marked(mark);
+    const std::vector<JobProcess> left = marked(mark);
     if (left.empty()) {
       return;
     }
     if (round == 0 || round >= kRoundsOfGrace) {
-      for (const Relative& process : left) {
-        signal_relative(process, round == 0 ? SIGTERM : SIGKILL);
+      for (const JobProcess& process : left) {
+        signal_process(process, round == 0 ? SIGTERM : SIGKILL);
       }
     }
     ::poll(nullptr, 0, kRoundMilliseconds);
@@ -63,7 +63,7 @@ void end_all(const std::string& mark) {
 
 }  // namespace
 
-Result<Guard> Guard::start(const std::string& mark) {
+Result<OrphanGuard> OrphanGuard::start(const std::string& mark) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return fail_errno("cannot watch over the jobs", errno);
@@ -78,13 +78,13 @@ Result<Guard> Guard::start(const std::string& mark) {
     alive = Fd();
     watch(watched.get(), mark);
   }
-  return Guard(pid, std::move(alive));
+  return OrphanGuard(pid, std::move(alive));
 }
 
-Guard::Guard(Guard&& other) noexcept
+OrphanGuard::OrphanGuard(OrphanGuard&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)), alive_(std::move(other.alive_)) {}
 
-Guard::~Guard() {
+OrphanGuard::~OrphanGuard() {
   if (pid_ > 0) {
     (void)!::write(alive_.get(), "", 1);
     ::waitpid(pid_, nullptr, 0);
