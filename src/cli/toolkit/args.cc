@@ -22,13 +22,6 @@ bool is_negative_number(std::string_view word) {
          ((word[1] >= '0' && word[1] <= '9') || word[1] == '.');
 }
 
-/// Of UTF-8: "…" is one, though it takes three bytes.
-std::size_t characters_in(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
 Failure in_option(std::string_view name, const Error& error) {
   return fail(error.code, fmt::format("{}: {}", name, error.message));
 }
@@ -145,7 +138,7 @@ const Args::Option* Args::find(std::string_view name) const {
       return &option;
     }
   }
-  return nullptr;
+  return also_ != nullptr ? also_->find(name) : nullptr;
 }
 
 bool Args::looks_like_option(std::string_view word) const {
@@ -154,8 +147,10 @@ bool Args::looks_like_option(std::string_view word) const {
 
 Failure Args::unknown(std::string_view word) const {
   std::vector<std::string_view> names;
-  for (const Option& option : options_) {
-    names.insert(names.end(), option.names.begin(), option.names.end());
+  for (const Args* args = this; args != nullptr; args = args->also_) {
+    for (const Option& option : args->options_) {
+      names.insert(names.end(), option.names.begin(), option.names.end());
+    }
   }
   const std::string_view meant = nearest(word, names);
   return fail(ErrorCode::Usage,
@@ -234,9 +229,11 @@ Result<bool> Args::parse(std::span<const std::string_view> words) {
       ++at;
       continue;
     }
-    if (!only_words && (word == "--help" || word == "-h") && find(word) == nullptr) {
-      std::fputs(help().c_str(), stdout);
-      return false;
+    if (!only_words && find(word) == nullptr) {
+      if (const std::string text = help_for(word); !text.empty()) {
+        std::fputs(text.c_str(), stdout);
+        return false;
+      }
     }
     if (!only_words && looks_like_option(word)) {
       const Result<std::size_t> next = take_option(words, at);
@@ -268,52 +265,6 @@ Result<bool> Args::parse(std::span<const std::string_view> words) {
                 fmt::format("{} is missing (--help shows the usage)", positional_->metavar));
   }
   return true;
-}
-
-std::string Args::help() const {
-  std::string text = fmt::format("usage: {}\n\n{}\n", usage_, summary_);
-  std::vector<std::pair<std::string, std::string>> rows;
-  for (const auto* words : {&positional_, &rest_help_}) {
-    if (words->has_value()) {
-      rows.emplace_back((*words)->metavar, (*words)->help);
-    }
-  }
-  for (const Option& option : options_) {
-    std::string names = fmt::format("{}", fmt::join(option.names, ", "));
-    if (option.kind == Kind::OptionalValue) {
-      names += (option.may_follow ? " [" : "[=") + option.metavar + "]";
-    } else if (!option.metavar.empty()) {
-      names += " " + option.metavar;
-    }
-    rows.emplace_back(std::move(names), option.help);
-  }
-  if (!rows.empty()) {
-    text += "\n";
-  }
-  constexpr std::size_t kColumn = 26;
-  for (const auto& [names, help] : rows) {
-    std::string row = "  " + names;
-    const std::size_t width = characters_in(row);
-    if (width + 2 > kColumn) {
-      row += "\n" + std::string(kColumn, ' ');
-    } else {
-      row.append(kColumn - width, ' ');
-    }
-    for (const char c : help) {
-      row += c;
-      if (c == '\n') {
-        row.append(kColumn, ' ');
-      }
-    }
-    text += row + "\n";
-  }
-  if (!examples_.empty()) {
-    text += "\nExamples:\n";
-    for (const std::string& line : examples_) {
-      text += "  " + line + "\n";
-    }
-  }
-  return text;
 }
 
 }  // namespace berth

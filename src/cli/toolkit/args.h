@@ -54,13 +54,23 @@ class Args {
   /// Everything from the first positional word (or after `--`) on, untouched.
   void rest(std::string metavar, std::string help, ListSetter set);
 
+  /// Accepts the options of `other`, too, except those that have a name declared here. The help
+  /// does not list them. `other` must outlive this object.
+  void accept_also(const Args& other) { also_ = &other; }
+
   /// A line under "Examples:" in the help.
   void example(std::string line);
 
-  /// False when `--help` was given and the help was printed; otherwise all setters have run.
+  /// False when `--help`, `--help-man` or `--help-words` was given and that was printed; otherwise
+  /// all setters have run.
   Result<bool> parse(std::span<const std::string_view> words);
 
+  /// At most 80 columns wide, whatever line breaks the texts have.
   std::string help() const;
+  /// The same as a page for man(1).
+  std::string man() const;
+  /// Each option and its help, separated by a tab, for completion.
+  std::string words() const;
 
  private:
   enum class Kind { Flag, Value, OptionalValue, List };
@@ -85,6 +95,13 @@ class Args {
 
   void add(std::string names, std::string metavar, std::string help, Kind kind, bool* flag,
            Setter set, ListSetter set_list);
+  struct HelpRow {
+    std::string names;
+    std::string help;
+  };
+  std::vector<HelpRow> help_rows() const;
+  /// What --help and its like print; empty for any other word.
+  std::string help_for(std::string_view word) const;
   const Option* find(std::string_view name) const;
   bool looks_like_option(std::string_view word) const;
   Failure unknown(std::string_view word) const;
@@ -97,6 +114,7 @@ class Args {
   std::optional<Positional> rest_help_;
   ListSetter rest_;
   std::vector<std::string> examples_;
+  const Args* also_ = nullptr;
 };
 
 }  // namespace berth
