@@ -17,6 +17,7 @@
 #include "daemon/fair_use.h"
 #include "daemon/history.h"
 #include "daemon/privacy.h"
+#include "daemon/recent_submissions.h"
 #include "daemon/replies.h"
 #include "daemon/start.h"
 #include "daemon/turns.h"
@@ -44,6 +45,7 @@ struct Desk {
   Privacy privacy = {};
   Owners owners = Owners();
   History history = {};
+  RecentSubmissions recent = {};
   JobCounters counters = {};
 
   Time now() const { return clock.now(); }

@@ -7,6 +7,7 @@
 
 #include "base/failpoint.h"
 #include "core/recipe.h"
+#include "daemon/output_check.h"
 #include "daemon/submission_checks.h"
 
 namespace berth {
@@ -29,6 +30,7 @@ struct Intake::Incoming {
   Time at{};
   JobId first;
   std::uint64_t count = 0;
+  OutputCheck outputs;
   std::vector<JobId> starts;  // the first number of each of the submission's jobs
   Stage stage = Stage::Check;
   std::size_t position = 0;  // of the job that is next at this stage,
@@ -124,6 +126,7 @@ bool Intake::check_some(Incoming& intake) {
   if (!intake.over()) {
     Result<void> checked = JobTable::check(intake.job().description, intake.environment);
     checked = checked ? check_job(desk_, intake.job(), intake.user) : checked;
+    checked = checked ? intake.outputs.add(intake.job()) : checked;
     if (!checked) {
       return refuse(intake, wrong_job(intake.wanted, intake.position, checked.error()));
     }
@@ -200,6 +203,8 @@ void Intake::complete(Incoming& intake) {
 /// Jobs that were checked a while ago: one that they follow may have ended since.
 bool Intake::queue_some(Incoming& intake) {
   if (intake.over()) {
+    desk_.recent.add(intake.user, {intake.first, JobId{intake.first.value + intake.count - 1}},
+                     intake.wanted.continues);
     desk_.events.jobs_submitted(intake.first, intake.count);
     for (Turns::Reply& reply : intake.replies) {
       desk_.answer(std::move(reply), json(to_json(SubmitReply{intake.first, intake.count})));

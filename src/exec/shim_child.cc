@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <time.h>
 
 #include "exec/raw_syscall.h"
@@ -21,11 +22,32 @@ BERTH_UNSANITIZED long write_record(ChildSetup& setup) {
   return written < 0 ? written : written == size ? 0 : -ENOSPC;
 }
 
-BERTH_UNSANITIZED long open_as(const char* path, int target) {
+BERTH_UNSANITIZED long open_output(const char* path) {
   // For the user alone: what jobs print is theirs to show.
   constexpr long kMode = 0600;
-  const long opened = raw_syscall(SYS_openat, AT_FDCWD, raw_address(path),
-                                  O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, kMode);
+  return raw_syscall(SYS_openat, AT_FDCWD, raw_address(path),
+                     O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, kMode);
+}
+
+/// Makes every folder on the way to the file, as far as the user may.
+BERTH_UNSANITIZED void make_folders_for(const char* path) {
+  constexpr long kMode = 0777;  // less what the user's mask forbids
+  char folder[PATH_MAX];
+  for (int i = 0; i < PATH_MAX && path[i] != '\0'; ++i) {
+    if (path[i] == '/' && i > 0) {
+      folder[i] = '\0';
+      raw_syscall(SYS_mkdirat, AT_FDCWD, raw_address(folder), kMode);
+    }
+    folder[i] = path[i];
+  }
+}
+
+BERTH_UNSANITIZED long open_as(const char* path, int target) {
+  long opened = open_output(path);
+  if (opened == -ENOENT) {
+    make_folders_for(path);
+    opened = open_output(path);
+  }
   return opened < 0 ? opened : raw_syscall(SYS_dup3, opened, target, 0);
 }
 

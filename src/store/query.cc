@@ -81,6 +81,9 @@ class Planner {
     if (filter.user) {
       result_.where += fmt::format(" AND user = {}", *filter.user);
     }
+    if (filter.only_running) {
+      add_only_running(*filter.only_running);
+    }
     for (std::size_t i = 0; i < filter.names.size(); ++i) {
       result_.where += fmt::format("{}name GLOB ?{}", i == 0 ? " AND (" : " OR ", i + 3);
     }
@@ -117,6 +120,15 @@ class Planner {
     result_.impossible = result_.impossible || !id->has_value();
     result_.where += fmt::format(" AND {} = {}", walk(column), id->value_or(0));
     return {};
+  }
+
+  void add_only_running(const std::vector<JobId>& jobs) {
+    std::vector<std::uint64_t> numbers;
+    for (const JobId job : jobs) {
+      numbers.push_back(job.value);
+    }
+    result_.where += fmt::format(" AND (+state <> {} OR +id IN ({}))",
+                                 static_cast<int>(JobPhase::Running), fmt::join(numbers, ", "));
   }
 
   /// Numbers or names, whichever a job has.
@@ -384,7 +396,8 @@ Result<JobPage> Reader::list(const JobQuery& query) {
 
 Result<Forgotten> Reader::find_forgettable(const ForgetQuery& query) {
   Result<Statement> rows = database_->prepare(
-      "SELECT id, ended, state, user FROM jobs WHERE ended IS NOT NULL AND ended < ?1 AND ended >= ?2 "
+      "SELECT id, ended, state, user FROM jobs WHERE ended IS NOT NULL AND ended < ?1 AND ended >= "
+      "?2 "
       "AND "
       "(ended > ?2 OR id > ?3) ORDER BY ended, id LIMIT ?4");
   if (!rows) {

@@ -26,6 +26,7 @@ struct NamedJobs {
 /// A job must match every part that is given.
 struct JobFilter {
   std::vector<JobPhase> phases;                             // any of them; empty: all
+  std::optional<std::vector<JobId>> only_running;           // of the running jobs only these
   std::vector<IdRange> ids;                                 // any of them; empty: all
   std::vector<NamedJobs> or_named;                          // these, too, besides `ids`
   std::vector<std::string> names;                           // globs (* ? [a-z]); empty: any

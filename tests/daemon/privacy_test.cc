@@ -50,15 +50,16 @@ TEST(Privacy, OthersSeeNoText) {
 TEST(Privacy, AChoiceByWhatIsHiddenMeansOnesOwnJobs) {
   const Privacy privacy(true, kDaemonUser);
   for (const char* word : {"secret", "name=s*", "project=secret", "sweep=secret", "label=a=b"}) {
-    const JobFilter filter = parse_selector({word}).value();
+    const JobFilter filter = parse_selector({word}, {}).value();
     EXPECT_EQ(privacy.narrowed(filter, kBob).user, kBob) << word;
     EXPECT_FALSE(privacy.narrowed(filter, kDaemonUser).user.has_value()) << word;
   }
   for (const char* word : {"7", "state=live", "user=1001"}) {
-    const JobFilter filter = parse_selector({word}).value();
+    const JobFilter filter = parse_selector({word}, {}).value();
     EXPECT_EQ(privacy.narrowed(filter, kBob).user, filter.user) << word;
   }
-  const JobFilter both = privacy.narrowed(parse_selector({"user=1001", "name=s*"}).value(), kBob);
+  const JobFilter both =
+      privacy.narrowed(parse_selector({"user=1001", "name=s*"}, {}).value(), kBob);
   EXPECT_EQ(both.ids.at(0).last, JobId{0});
 }
 

@@ -8,6 +8,17 @@
 namespace berth {
 namespace {
 
+/// Two jobs are paused, and the user has made two submissions.
+const SelectorFacts kFacts{[] {
+                             return std::vector<JobId>{JobId{4}, JobId{9}};
+                           },
+                           [](std::size_t back) {
+                             return back > 1
+                                        ? std::nullopt
+                                        : std::optional(back == 0 ? IdRange{JobId{20}, JobId{29}}
+                                                                  : IdRange{JobId{12}, JobId{12}});
+                           }};
+
 /// All that a filter says, as a text.
 std::string text_of(const JobFilter& filter) {
   std::string text;
@@ -19,6 +30,11 @@ std::string text_of(const JobFilter& filter) {
   }
   for (const JobPhase phase : filter.phases) {
     text += fmt::format("{} ", phase_name(phase));
+  }
+  if (filter.only_running) {
+    for (const JobId job : *filter.only_running) {
+      text += fmt::format("only:{} ", job.value);
+    }
   }
   for (const std::string& name : filter.names) {
     text += fmt::format("name:{} ", name);
@@ -41,7 +57,7 @@ struct SelectorCase {
 class Selectors : public ::testing::TestWithParam<SelectorCase> {};
 
 TEST_P(Selectors, Mean) {
-  const Result<JobFilter> filter = parse_selector(GetParam().words);
+  const Result<JobFilter> filter = parse_selector(GetParam().words, kFacts);
   ASSERT_TRUE(filter.has_value()) << filter.error().message;
   EXPECT_EQ(text_of(*filter), GetParam().means);
 }
@@ -73,6 +89,13 @@ INSTANTIATE_TEST_SUITE_P(
         SelectorCase{"state", {"state=running"}, "running"},
         SelectorCase{"states_widen", {"state=held", "state=oom"}, "held oom"},
         SelectorCase{"list_of_states", {"state=failed,oom"}, "failed oom"},
+        SelectorCase{"paused", {"state=paused"}, "running only:4 only:9"},
+        SelectorCase{"paused_or_held", {"state=paused,held"}, "running held only:4 only:9"},
+        SelectorCase{"paused_and_all_running",
+                     {"state=paused", "state=live"},
+                     "running held queued starting running"},
+        SelectorCase{"newest_submission", {"@"}, "20-29"},
+        SelectorCase{"the_one_before", {"@~1", "3"}, "12-12 3-3"},
         SelectorCase{"live", {"state=live"}, "held queued starting running"},
         SelectorCase{"ended", {"state=ended"}, "succeeded failed cancelled timed_out oom lost"},
         SelectorCase{"label", {"label=team=a"}, "label:team:a"},
@@ -95,7 +118,7 @@ struct WrongSelector {
 class WrongSelectors : public ::testing::TestWithParam<WrongSelector> {};
 
 TEST_P(WrongSelectors, AreRefusedAndSayWhy) {
-  const Result<JobFilter> filter = parse_selector(GetParam().words);
+  const Result<JobFilter> filter = parse_selector(GetParam().words, kFacts);
   ASSERT_FALSE(filter.has_value()) << text_of(*filter);
   EXPECT_EQ(filter.error().code, ErrorCode::Usage);
   EXPECT_NE(filter.error().message.find(GetParam().says), std::string::npos)
@@ -119,6 +142,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongSelector{"no_state", {"state="}, "is a variable empty?"},
         WrongSelector{"half_a_list", {"state=failed,"}, "no state ''"},
         WrongSelector{"second_state", {"state=held", "state=done"}, "no state 'done'"},
+        WrongSelector{"no_number_of_submissions", {"@~"}, "@~1 for the one before it"},
+        WrongSelector{"no_submission", {"@home"}, "names no submission"},
         WrongSelector{"key", {"colour=red"}, "'colour'"},
         WrongSelector{"no_key", {"=red"}, "cannot be chosen by ''"},
         WrongSelector{"label", {"label=team"}, "label=KEY=VALUE"},
@@ -129,6 +154,13 @@ INSTANTIATE_TEST_SUITE_P(
         WrongSelector{"two_projects", {"project=a", "project=b"}, "only one project"},
         WrongSelector{"two_sweeps", {"sweep=a", "sweep=b"}, "only one sweep"}),
     [](const auto& row) { return row.param.name; });
+
+TEST(SelectorFactsTest, SayWhenThereAreFewerSubmissions) {
+  const Result<JobFilter> filter = parse_selector({"@~2"}, kFacts);
+  ASSERT_FALSE(filter.has_value());
+  EXPECT_EQ(filter.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(filter.error().message, "there is no submission @~2: you have made fewer");
+}
 
 }  // namespace
 }  // namespace berth

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "api/messages/fields.h"
@@ -12,9 +13,31 @@ template <class Io>
 void fields(Io& io, In<Io, IdsReply>& reply) {
   io.version();
   io.required("count", reply.count);
+  io.required("runs", reply.runs);
 }
 
-Result<IdsReply> parse_ids_reply(std::string_view json) { return read_message<IdsReply>(json); }
+std::vector<JobId> IdsReply::first(std::size_t most) const {
+  std::vector<JobId> ids;
+  for (const std::vector<std::int64_t>& run : runs) {
+    for (std::int64_t i = 0; i < run[1]; ++i) {
+      if (most != 0 && ids.size() == most) {
+        return ids;
+      }
+      ids.push_back(JobId{static_cast<std::uint64_t>(run[0] + i * run[2])});
+    }
+  }
+  return ids;
+}
+
+Result<IdsReply> parse_ids_reply(std::string_view json) {
+  Result<IdsReply> reply = read_message<IdsReply>(json);
+  if (reply && std::any_of(reply->runs.begin(), reply->runs.end(),
+                           [](const auto& run) { return run.size() != 3; })) {
+    return fail(ErrorCode::Unavailable,
+                "the daemon's answer makes no sense: a run has three parts");
+  }
+  return reply;
+}
 
 void IdsReplyWriter::add(JobId id) {
   ++count_;

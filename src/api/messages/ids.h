@@ -6,15 +6,19 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
 
 namespace berth {
 
-/// As far as clients of this program read it.
 struct IdsReply {
   std::uint64_t count = 0;
+  std::vector<std::vector<std::int64_t>> runs;
+
+  /// The first `most` numbers (0: all of them).
+  std::vector<JobId> first(std::size_t most) const;
 };
 Result<IdsReply> parse_ids_reply(std::string_view json);
 

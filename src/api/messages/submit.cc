@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "core/job_bounds.h"
 #include "api/json_parts.h"
 #include "api/messages/description.h"
 #include "api/messages/fields.h"
 #include "api/messages/job.h"
 #include "base/bounds.h"
+#include "core/job_bounds.h"
 
 namespace berth {
 namespace {
@@ -72,6 +72,7 @@ struct SubmissionFields {
   std::string_view token;
   std::string_view defaults;
   std::string_view environment_from;
+  std::string_view continues;
   std::string_view jobs;
 };
 
@@ -83,6 +84,7 @@ Result<SubmissionFields> fields_of(std::string_view text) {
     std::string_view* part = key == "token"              ? &fields.token
                              : key == "defaults"         ? &fields.defaults
                              : key == "environment_from" ? &fields.environment_from
+                             : key == "continues"        ? &fields.continues
                              : key == "jobs"             ? &fields.jobs
                                                          : nullptr;
     if (part == nullptr) {
@@ -162,11 +164,13 @@ std::string to_json(const SubmitRequest& submission) {
       const std::uint64_t job = submission.environment_from->value;
       job == 0 ? json.field("environment_from", "daemon") : json.field("environment_from", job);
     }
+    if (submission.continues) {
+      json.field("continues", true);
+    }
     // Jobs say everything else themselves. Of what is usual they say nothing, so that defaults
     // beside them would be taken for theirs.
     if (!submission.defaults.environment.empty()) {
-      json.object("defaults",
-                  [&] { json.field("environment", submission.defaults.environment); });
+      json.object("defaults", [&] { json.field("environment", submission.defaults.environment); });
     }
     json.array("jobs", [&] {
       for (const SubmittedJob& job : submission.jobs) {
@@ -206,6 +210,12 @@ Result<SubmitRequest> parse_submit_request(std::string_view text, const Patience
       return Failure(job.error());
     }
     submission.environment_from = *job;
+  }
+  if (!fields->continues.empty()) {
+    if (fields->continues != "true" && fields->continues != "false") {
+      return wrong_field("continues", "true or false");
+    }
+    submission.continues = fields->continues == "true";
   }
   if (const Result<void> read = read_jobs(fields->jobs, patience, submission); !read) {
     return Failure(read.error());

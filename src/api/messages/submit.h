@@ -22,6 +22,7 @@ struct SubmitRequest {
   /// The jobs get the environment of this job, or (0) the daemon's own, with that of the defaults
   /// over it. Jobs without a directory get the user's home.
   std::optional<JobId> environment_from = {};
+  bool continues = false;  // a further part of the submission that the same client sent before
   /// Memory for its jobs, which other requests get once the jobs are queued. May be omitted.
   std::shared_ptr<void> room = {};
 };

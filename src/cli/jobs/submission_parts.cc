@@ -32,6 +32,7 @@ std::string SubmissionParts::body_of(std::size_t end) const {
   }
   part.defaults = submission_.defaults;
   part.environment_from = submission_.environment_from;
+  part.continues = part_ > 0;
   for (std::size_t i = begin_; i < end; ++i) {
     part.jobs.push_back(job_at(i));
   }

@@ -1,6 +1,6 @@
 #include "base/units.h"
 #include "daemon/handlers/jobs.h"
-#include "daemon/selector.h"
+#include "daemon/job_choice.h"
 
 namespace berth {
 namespace {
@@ -57,7 +57,7 @@ void forget_jobs(Desk& desk, const LogFolder& logs, UsageBook& usage, RoutedRequ
         failed({ErrorCode::Refused, "only the daemon's own user may make it forget jobs"}));
   }
   const Result<Duration> older = parse_duration(request.parameter("older").value_or("0s"));
-  const Result<JobFilter> filter = parse_selector(request.parameters("select"));
+  const Result<JobFilter> filter = choose_jobs(desk, request);
   if (!older || !filter) {
     return desk.answer(std::move(asked.reply), failed(!older ? older.error() : filter.error()));
   }

@@ -8,8 +8,8 @@
 #include "base/check.h"
 #include "base/units.h"
 #include "core/recipe.h"
+#include "daemon/job_choice.h"
 #include "daemon/scans/job_walk.h"
-#include "daemon/selector.h"
 #include "daemon/submission_checks.h"
 
 namespace berth {
@@ -65,7 +65,7 @@ void JobCommands::handle(RoutedRequest asked) {
                                  [&](const Verb& known) { return known.name == name; });
   BERTH_CHECK(verb != verbs().end());  // whatever has a route is there
   const auto words = request.parameters("select");
-  Result<JobFilter> filter = parse_selector(words);
+  Result<JobFilter> filter = choose_jobs(desk_, request);
   if (!filter || words.empty()) {
     return desk_.answer(
         std::move(asked.reply),
@@ -78,7 +78,7 @@ void JobCommands::handle(RoutedRequest asked) {
                         failed({ErrorCode::Usage, "signal must be from 1 to 64"}));
   }
   auto batch = std::make_shared<Batch>();
-  if (name == "edit") {
+  if (name == "edit" || (name == "rerun" && !request.body.empty())) {
     const Result<JobEdit> edit = JobEdit::parse(request.body);
     if (!edit) {
       return desk_.answer(std::move(asked.reply), failed(edit.error()));
@@ -161,7 +161,7 @@ Result<void> JobCommands::act(const Batch& batch, const JobRecord& job) {
   const std::string& verb = batch.verb;
   const auto apply = [&](const auto& input) { return desk_.driver.scheduler().tell(input, at); };
   if (verb == "rerun") {
-    return rerun(job);
+    return rerun(job, batch.edit, batch.peer.uid);
   }
   if (!is_live(job.phase)) {
     return fail(ErrorCode::Refused,
@@ -201,7 +201,8 @@ Result<void> JobCommands::send(const Batch& batch, const JobRecord& job) {
 }
 
 /// Back to the queue, at its end; the attempts that it has had stay on record.
-Result<void> JobCommands::rerun(const JobRecord& job) {
+Result<void> JobCommands::rerun(const JobRecord& job, const std::optional<JobEdit>& changes,
+                                uid_t editor) {
   const Time at = desk_.now();
   if (is_live(job.phase)) {
     return fail(ErrorCode::Refused, fmt::format("job {} has not ended yet: it is {}", job.id.value,
@@ -213,56 +214,69 @@ Result<void> JobCommands::rerun(const JobRecord& job) {
                             "submit it as a new job",
                             job.id.value, job.attempt));
   }
-  JobSpec spec = job.description.spec;
+  JobRecord again = job;
+  JobSpec& spec = again.description.spec;
   spec.after.clear();  // they were met once
   spec.begin = {};
   spec.held = false;
+  again.not_before = {};
   spec.owner = desk_.owners.of(job.description.project, job.description.user);
+  if (changes) {
+    Result<JobDescription> changed = edited(again, *changes, editor);
+    if (!changed) {
+      return Failure(changed.error());
+    }
+    again.description = std::move(*changed);
+  }
   if (Result<void> checked = desk_.scheduler().check_submission(spec); !checked) {
     return checked;
   }
   const uid_t user = job.description.user;
-  const std::uint64_t bytes = text_bytes(job.description);
+  const std::uint64_t bytes = text_bytes(again.description);
   if (Result<void> fits = desk_.fair_use.check_queue(user, 1, bytes); !fits) {
     return fits;
   }
   desk_.fair_use.joined(job.id, 1, user, bytes);
   desk_.driver.scheduler().tell(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
-  desk_.check(desk_.store.jobs().set_waiting(job.id, false, {}));
-  desk_.driver.memory().jobs_wait(job.id, 1,
-                                  recipe_of(job.description.project, job.description.command));
+  desk_.check(desk_.store.jobs().set_waiting(job.id, false, spec.begin));
+  const JobDescription& told = again.description;
+  if (changes) {
+    desk_.check(desk_.store.jobs().amend(job.id, spec, told.name, told.command));
+  }
+  desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(told.project, told.command));
   return {};
 }
 
-Result<void> JobCommands::edit(const JobRecord& job, const JobEdit& changes, uid_t editor) {
-  const Time at = desk_.now();
+/// The job as it would be with the changes, if all of them can be made.
+Result<JobDescription> JobCommands::edited(const JobRecord& job, const JobEdit& changes,
+                                           uid_t editor) const {
   JobDescription edited = job.description;
   edited.spec.begin = std::max(edited.spec.begin, job.not_before);
   edited.spec.owner = desk_.owners.of(edited.project, edited.user);
   const JobSpec before = edited.spec;
-  if (Result<void> applied = changes.apply(edited); !applied) {
-    return applied;
+  Result<void> checked = changes.apply(edited);
+  checked = checked ? desk_.fair_use.check_rank(edited.spec, editor, before) : checked;
+  checked = checked ? check_warning(edited.spec) : checked;
+  checked =
+      checked ? JobTable::check(edited, JobTable::share_environment(edited.environment)) : checked;
+  checked = checked ? desk_.driver.mps().settle(edited.spec.needs, edited.user) : checked;
+  if (!checked) {
+    return Failure(checked.error());
   }
-  if (Result<void> checked = desk_.fair_use.check_rank(edited.spec, editor, before); !checked) {
-    return checked;
+  return edited;
+}
+
+Result<void> JobCommands::edit(const JobRecord& job, const JobEdit& changes, uid_t editor) {
+  const Result<JobDescription> wanted = edited(job, changes, editor);
+  if (!wanted) {
+    return Failure(wanted.error());
   }
-  if (Result<void> checked = check_warning(edited.spec); !checked) {
-    return checked;
-  }
-  if (Result<void> checked =
-          JobTable::check(edited, JobTable::share_environment(edited.environment));
-      !checked) {
-    return checked;
-  }
-  if (Result<void> settled = desk_.driver.mps().settle(edited.spec.needs, job.description.user);
-      !settled) {
-    return settled;
-  }
-  if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, edited.spec}, at); !done) {
+  if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, wanted->spec}, desk_.now());
+      !done) {
     return done;
   }
-  desk_.check(desk_.store.jobs().amend(job.id, edited.spec, edited.name, edited.command));
-  desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(edited.project, edited.command));
+  desk_.check(desk_.store.jobs().amend(job.id, wanted->spec, wanted->name, wanted->command));
+  desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(wanted->project, wanted->command));
   return {};
 }
 

@@ -26,7 +26,8 @@ class JobCommands {
   void finish_batch(Batch& batch);
   Result<void> act(const Batch& batch, const JobRecord& job);
   Result<void> send(const Batch& batch, const JobRecord& job);
-  Result<void> rerun(const JobRecord& job);
+  Result<void> rerun(const JobRecord& job, const std::optional<JobEdit>& changes, uid_t editor);
+  Result<JobDescription> edited(const JobRecord& job, const JobEdit& changes, uid_t editor) const;
   Result<void> edit(const JobRecord& job, const JobEdit& changes, uid_t editor);
 
   Desk& desk_;

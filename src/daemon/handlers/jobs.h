@@ -21,7 +21,7 @@ void read_job_log(Desk& desk, LogReader& logs, RoutedRequest asked);
 void show_usage(Desk& desk, const UsageBook& usage, RoutedRequest asked);
 /// GET /v1/jobs/ids: which jobs match, and in which order. A table of a million rows needs no more
 /// than that to scroll; the client then asks for the rows on screen by number.
-void list_job_ids(Desk& desk, RoutedRequest asked);
+void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked);
 /// GET /v1/timeline: which job had, has or is expected to have which devices.
 void show_timeline(Desk& desk, JobReports& reports, const DaemonDevices& devices,
                    RoutedRequest asked);
@@ -29,9 +29,5 @@ void show_timeline(Desk& desk, JobReports& reports, const DaemonDevices& devices
 void wait_for_jobs(Desk& desk, Waiters& waiters, RoutedRequest asked);
 /// POST /v1/jobs/forget
 void forget_jobs(Desk& desk, const LogFolder& logs, UsageBook& usage, RoutedRequest asked);
-
-/// The jobs that a request chooses, as far as its client may see them. Ended jobs are included only
-/// if the request asks for all jobs, for states or for numbers.
-Result<JobFilter> chosen_jobs(const HttpRequest& request, const Privacy& privacy);
 
 }  // namespace berth

@@ -6,16 +6,17 @@
 #include <queue>
 
 #include "daemon/handlers/jobs.h"
+#include "daemon/job_choice.h"
 #include "daemon/scans/job_scan.h"
 #include "daemon/search.h"
-#include "daemon/selector.h"
 
 namespace berth {
 namespace {
 
-enum class Column { Id, Name, State, Priority, Submitted, Started, Ended, Duration, Peak };
-constexpr std::array<std::string_view, 9> kColumns = {
-    "id", "name", "state", "priority", "submitted", "started", "ended", "duration", "peak"};
+enum class Column { Id, Name, State, Priority, Submitted, Started, Ended, Duration, Peak, Queue };
+constexpr std::array<std::string_view, 10> kColumns = {"id",        "name",    "state", "priority",
+                                                       "submitted", "started", "ended", "duration",
+                                                       "peak",      "queue"};
 
 /// Sorted at once; the blocks are merged when all are there.
 constexpr std::size_t kBlock = 1024;
@@ -32,6 +33,7 @@ Result<Column> parse_column(std::string_view text) {
 
 struct Entry {
   bool absent = false;  // has no such value: last, whatever the direction
+  int group = 0;        // compared before the number
   std::int64_t number = 0;
   std::string text;
   JobId id;
@@ -51,6 +53,9 @@ struct IdList {
   bool before(const Entry& a, const Entry& b) const {
     if (a.absent != b.absent) {
       return b.absent;
+    }
+    if (a.group != b.group) {
+      return (a.group < b.group) != descending;
     }
     if (a.number != b.number) {
       return (a.number < b.number) != descending;
@@ -76,6 +81,41 @@ struct IdList {
     blocks.back().push_back(std::move(entry));
   }
 };
+
+/// As a user looks at a queue: what runs, what starts next, what is held, what ended last.
+Entry queue_entry(const ScannedJob& job, const Forecast::Runs& expected) {
+  Entry entry;
+  entry.id = job.id;
+  const auto place = [&](int group, std::int64_t number) {
+    entry.group = group;
+    entry.number = number;
+  };
+  switch (job.phase) {
+    case JobPhase::Running:
+    case JobPhase::Starting:
+      place(0, job.started.time_since_epoch().count());
+      break;
+    case JobPhase::Queued:
+      if (const auto run = expected.find(job.id); run != expected.end()) {
+        place(1, run->second.start.time_since_epoch().count());
+      } else {
+        place(2, job.priority);
+      }
+      break;
+    case JobPhase::Held:
+      place(3, job.priority);
+      break;
+    case JobPhase::Succeeded:
+    case JobPhase::Failed:
+    case JobPhase::Cancelled:
+    case JobPhase::TimedOut:
+    case JobPhase::Oom:
+    case JobPhase::Lost:
+      place(4, -job.ended.time_since_epoch().count());
+      break;
+  }
+  return entry;
+}
 
 /// The time of a job that runs, or has run, counts up to `now`.
 Entry entry_of(const ScannedJob& job, Column column, Bytes peak, Time now) {
@@ -115,6 +155,8 @@ Entry entry_of(const ScannedJob& job, Column column, Bytes peak, Time now) {
       entry.absent = peak == Bytes{};
       entry.number = peak.count;
       break;
+    case Column::Queue:
+      break;  // see queue_entry()
   }
   return entry;
 }
@@ -174,9 +216,9 @@ void merge_ids(Desk& desk, const std::shared_ptr<IdList>& list) {
 
 }  // namespace
 
-void list_job_ids(Desk& desk, RoutedRequest asked) {
+void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked) {
   const HttpRequest& request = asked.request;
-  Result<JobFilter> filter = chosen_jobs(request, desk.privacy);
+  Result<JobFilter> filter = choose_listed_jobs(desk, request);
   const Result<Column> column = parse_column(request.parameter("sort").value_or("id"));
   if (!filter || !column) {
     return desk.answer(std::move(asked.reply), failed(filter ? column.error() : filter.error()));
@@ -198,16 +240,18 @@ void list_job_ids(Desk& desk, RoutedRequest asked) {
   const Time at = desk.now();
   scan_jobs(
       desk, std::move(scan),
-      [&desk, list, at](const ScannedJob& job) {
+      [&desk, &reports, list, at](const ScannedJob& job) {
         if (!matches(desk, *list, job)) {
           return;
         }
         const bool hidden = !desk.privacy.sees(list->viewer, job.user) &&
                             (list->column == Column::Name || list->column == Column::Peak);
         if (hidden) {
-          list->add({true, 0, "", job.id});
+          list->add({true, 0, 0, "", job.id});
         } else if (list->column == Column::Id) {
           list->runs.add(job.id);
+        } else if (list->column == Column::Queue) {
+          list->add(queue_entry(job, reports.expected_runs()));
         } else {
           list->add(entry_of(
               job, list->column,

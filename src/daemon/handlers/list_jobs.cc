@@ -4,8 +4,8 @@
 
 #include "base/units.h"
 #include "daemon/handlers/jobs.h"
+#include "daemon/job_choice.h"
 #include "daemon/scans/job_walk.h"
-#include "daemon/selector.h"
 
 namespace berth {
 namespace {
@@ -78,21 +78,9 @@ bool continue_list(Desk& desk, JobReports& reports, JobList& list) {
 
 }  // namespace
 
-Result<JobFilter> chosen_jobs(const HttpRequest& request, const Privacy& privacy) {
-  Result<JobFilter> filter = parse_selector(request.parameters("select"));
-  if (filter && request.parameter("all").value_or("0") != "1" && filter->phases.empty() &&
-      filter->ids.empty()) {
-    filter->phases = {JobPhase::Held, JobPhase::Queued, JobPhase::Starting, JobPhase::Running};
-  }
-  if (filter) {
-    *filter = privacy.narrowed(std::move(*filter), request.peer.uid);
-  }
-  return filter;
-}
-
 void list_jobs(Desk& desk, JobReports& reports, RoutedRequest asked) {
   const HttpRequest& request = asked.request;
-  Result<JobFilter> filter = chosen_jobs(request, desk.privacy);
+  Result<JobFilter> filter = choose_listed_jobs(desk, request);
   if (!filter) {
     return desk.answer(std::move(asked.reply), failed(filter.error()));
   }

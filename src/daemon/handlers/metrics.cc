@@ -66,7 +66,7 @@ HttpResponse show_metrics(const Desk& desk, const DaemonFacts& facts) {
   page.family("resident_memory_bytes", "gauge", "Memory of the daemon itself.");
   page.sample(static_cast<double>(resident_bytes()));
   page.family("turn_longest_seconds", "gauge",
-              "The longest turn of the daemon's loop: so long nobody was served.");
+              "The longest turn of the daemon's loop: for that long, no client was served.");
   page.sample(to_seconds(facts.watchdog.longest().length));
   page.family("turn_longest_lately_seconds", "gauge", "The same for the last minute.");
   page.sample(to_seconds(facts.watchdog.longest_lately()));

@@ -5,6 +5,7 @@
 
 #include "base/bounds.h"
 #include "core/recipe.h"
+#include "daemon/output_check.h"
 #include "daemon/submission_checks.h"
 
 namespace berth {
@@ -118,9 +119,11 @@ void SubmitJobs::take_in(SubmitRequest wanted, const Peer& peer, Turns::Reply re
 HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
   // All or nothing: every job is looked at before the first is taken.
   const auto environment = JobTable::share_environment(wanted.defaults.environment);
+  OutputCheck outputs;
   for (std::size_t i = 0; i < wanted.jobs.size(); ++i) {
     Result<void> checked = JobTable::check(wanted.jobs[i].description, environment);
     checked = checked ? check_job(desk_, wanted.jobs[i], user) : checked;
+    checked = checked ? outputs.add(wanted.jobs[i]) : checked;
     if (!checked) {
       return failed(wrong_job(wanted, i, checked.error()));
     }
@@ -152,6 +155,7 @@ HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
   if (!wanted.token.empty()) {
     desk_.check(desk_.store.jobs().remember_token(user, wanted.token, Submission{first, count}));
   }
+  desk_.recent.add(user, {first, JobId{id.value - 1}}, wanted.continues);
   desk_.events.jobs_submitted(first, count);
   return json(to_json(SubmitReply{first, count}));
 }

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "daemon/handlers/jobs.h"
+#include "daemon/job_choice.h"
 #include "daemon/scans/job_scan.h"
-#include "daemon/selector.h"
 
 namespace berth {
 
@@ -10,7 +10,7 @@ namespace berth {
 /// before and is then heard of as of all others.
 void wait_for_jobs(Desk& desk, Waiters& waiters, RoutedRequest asked) {
   const auto words = asked.request.parameters("select");
-  Result<JobFilter> filter = parse_selector(words);
+  Result<JobFilter> filter = choose_jobs(desk, asked.request);
   if (!filter) {
     return desk.answer(std::move(asked.reply), failed(filter.error()));
   }
