@@ -258,6 +258,7 @@ Explanation Scheduler::explain(JobId id, Time now) const {
     if (wanted.gpus > 0) {
       std::sort(when.begin(), when.end());
       why.until = when[wanted.gpus - 1];
+      why.remedy = find_remedy(devices_, wanted, config_.placement);
     }
     return why;
   }

@@ -375,8 +375,16 @@ std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
   if (matching >= needs.gpus) {
     return std::nullopt;
   }
-  return fmt::format("needs {}, but only {} of the {} GPUs here could ever serve it",
-                     describe(needs), matching, present);
+  if (present == 0) {
+    return fmt::format("needs {}, but there is no GPU here", describe(needs));
+  }
+  if (matching == present) {
+    return fmt::format("needs {}, but there {} only {} here", describe(needs),
+                       present == 1 ? "is" : "are", present);
+  }
+  return fmt::format("needs {}, but {} of the {} GPUs here could ever serve it", describe(needs),
+                     matching == 0 ? std::string("none") : fmt::format("only {}", matching),
+                     present);
 }
 
 void DeviceTable::set_used(JobId job, DeviceId device, Bytes used) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/units.h"
 
@@ -27,6 +28,11 @@ std::string place(std::size_t ahead) {
                      ahead == 1 ? "job is" : "jobs are");
 }
 
+std::string capitalised(std::string text) {
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
 }  // namespace
 
 std::string describe(const Explanation& why, Time now) {
@@ -46,7 +52,7 @@ std::string describe(const Explanation& why, Time now) {
         ids.push_back(job.value);
       }
       if (ids.empty()) {
-        return "the jobs that it follows have ended: it is about to hear of it";
+        return "the jobs that it follows have ended: it starts soon";
       }
       const std::size_t left_out = ids.size() - std::min(ids.size(), kMostNamed);
       ids.resize(ids.size() - left_out);
@@ -90,7 +96,9 @@ std::string describe(const Explanation& why, Time now) {
       if (!parts.empty()) {
         text += fmt::format(" ({})", fmt::join(parts, ", "));
       }
-      return text + about_when("; room is expected ", why.until, now) + place(why.ahead);
+      const std::string remedy = describe(why.remedy);
+      return text + about_when("; room is expected ", why.until, now) + place(why.ahead) +
+             (remedy.empty() ? "" : ". " + capitalised(remedy));
     }
     case Kind::NoSlot:
       return "as many jobs without GPUs run as there are CPUs" + place(why.ahead);

@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "core/remedy.h"
 
 namespace berth {
 
@@ -39,6 +40,7 @@ struct Explanation {
   std::uint32_t busy = 0;     // NoDevice: devices that other jobs fill
   bool wants_mps = false;     // NoDevice: the job itself uses MPS
   std::size_t ahead = 0;      // NoDevice, NoSlot, Behind: jobs in front of it in the policy's order
+  Remedy remedy;              // NoDevice: what would let it fit now
   std::string needs;          // what the job asks for, in words
   std::string objection;      // Objection: in words
   std::vector<JobId> blockers;  // Dependency: jobs that have not ended

@@ -14,7 +14,7 @@ Result<Claim> parse_claim(std::string_view text) {
   const Result<Bytes> memory = parse_bytes(text);
   if (!memory) {
     return fail(ErrorCode::Usage,
-                fmt::format("'{}' is no claim of memory: write a size such as 8GiB, or auto (what "
+                fmt::format("'{}' is not a memory claim: write a size such as 8GiB, or auto (what "
                             "such jobs were seen to use), or off (share no GPU)",
                             text));
   }

@@ -101,7 +101,7 @@ Result<void> Scheduler::check_submission(const JobSpec& spec) const {
   if (spec.needs.mps != 0 && spec.needs.gpus != 1) {
     return fail(ErrorCode::Usage,
                 fmt::format("a job through MPS runs on one GPU, not {}: each GPU has a control "
-                            "daemon of its own, and a program can talk to one only (leave MPS out)",
+                            "daemon of its own, and a program can talk to one only (omit --mps)",
                             spec.needs.gpus));
   }
   if (const auto problem = devices_.impossible(spec.needs)) {
