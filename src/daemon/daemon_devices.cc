@@ -30,14 +30,27 @@ Result<void> save_lines(Store& store, std::string name, const std::vector<std::s
 
 }  // namespace
 
-Result<void> DaemonDevices::open(const std::string& gpus) {
-  Result<std::unique_ptr<Devices>> opened = open_devices(gpus);
+Result<void> DaemonDevices::open(Store& store, const std::string& gpus) {
+  constexpr std::string_view kSetting = "gpus";
+  const Result<std::optional<std::string>> before = store.settings().get(kSetting);
+  if (!before) {
+    return fail(ErrorCode::Io, "the settings in the database cannot be read");
+  }
+  first_ = !gpus.empty() ? gpus : before->value_or("auto");
+  Result<std::unique_ptr<Devices>> opened = open_devices(first_);
+  const bool none_found =
+      !opened && opened.error().code == ErrorCode::NotFound && (first_ == "auto");
+  if (none_found) {
+    opened = open_devices(kNoDevices);
+  }
   if (!opened) {
-    return Failure(opened.error());
+    return gpus.empty() && before->has_value()
+               ? fail(opened.error().code,
+                      fmt::format("--gpus {}, as before: {}", first_, opened.error().message))
+               : Failure(opened.error());
   }
   group_.add(std::move(*opened));
-  first_ = gpus;
-  return {};
+  return store.settings().set(std::string(kSetting), first_);
 }
 
 Result<void> DaemonDevices::add(const std::string& gpus, Unseen unseen, Driver& driver) {

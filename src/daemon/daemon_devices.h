@@ -17,8 +17,10 @@ namespace berth {
 
 class DaemonDevices {
  public:
-  /// Opens the devices that `gpus` names, as --gpus does. Call it once, before there is a driver.
-  Result<void> open(const std::string& gpus);
+  /// Opens the devices that `gpus` names, as --gpus does, or (empty) those that the previous daemon
+  /// was told. A machine on which no driver shows a device runs jobs that need none. Call it once,
+  /// before there is a driver.
+  Result<void> open(Store& store, const std::string& gpus);
   /// Opens more devices.
   Result<void> add(const std::string& gpus, Unseen unseen, Driver& driver);
 

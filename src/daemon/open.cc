@@ -76,7 +76,7 @@ Result<void> Daemon::open_driver() {
       reports_->outdate_forecast();
     }
   };
-  if (Result<void> opened = devices_.open(options_.gpus); !opened) {
+  if (Result<void> opened = devices_.open(state_.store(), options_.gpus); !opened) {
     return opened;
   }
   Result<std::unique_ptr<JournalKeeper>> keeper =
@@ -130,6 +130,9 @@ Result<void> Daemon::take_up() {
   if (Result<void> restored =
           restore_jobs({*desk_, *host_, *runner_, devices_, state_.paths().state});
       !restored) {
+    return restored;
+  }
+  if (Result<void> restored = desk_->recent.restore(state_.store()); !restored) {
     return restored;
   }
   return learn_lengths(state_.store(), desk_->history);

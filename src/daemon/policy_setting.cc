@@ -10,7 +10,7 @@ Result<PolicySetting> read_policy(Store& store, const DaemonOptions& options) {
   }
   PolicySetting setting;
   setting.policy = !options.policy.empty() ? options.policy : policy->value_or("priority");
-  const Result<Placement> before = parse_placement(placed->value_or("pack"));
+  const Result<Placement> before = parse_placement(placed->value_or(""));
   setting.placement = options.placement.value_or(before ? *before : kUsualPlacement);
   return setting;
 }

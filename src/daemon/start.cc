@@ -27,10 +27,11 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
                                     "run",
                                     "--ready-fd",
                                     std::to_string(ready_fd),
-                                    "--gpus",
-                                    options.gpus,
                                     "--buffer",
                                     fmt::format("{}B", options.buffer.count)};
+  if (!options.gpus.empty()) {
+    words.insert(words.end(), {"--gpus", options.gpus});
+  }
   if (!options.policy.empty()) {
     words.insert(words.end(), {"--policy", options.policy});
   }

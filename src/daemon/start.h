@@ -14,9 +14,9 @@
 namespace berth {
 
 struct DaemonOptions {
-  std::string gpus = "auto";                    // as --gpus
+  std::string gpus;                             // as --gpus; empty: as before, or `auto`
   std::string policy;                           // empty: as before, or `priority`
-  std::optional<Placement> placement;           // none: as before, or `pack`
+  std::optional<Placement> placement;           // none: as before, or `idle`
   Bytes buffer = DeviceTable::Limits{}.buffer;  // kept free on a shared device
   bool enforce_claims = false;
   std::string listen;         // HOST:PORT for TCP; empty: none

@@ -109,7 +109,14 @@ Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
     spec.expected = desk.history.expected(recipe.key);
   }
   desk.driver.memory().claim(spec.needs, recipe);
-  return desk.scheduler().check_submission(spec);
+  Result<void> checked = desk.scheduler().check_submission(spec);
+  if (!checked && spec.needs.gpus > 0 && desk.driver.devices().states().empty()) {
+    return fail(checked.error().code,
+                fmt::format("{}. Submit it with --gpus 0 to run it without one, or try berth with "
+                            "simulated GPUs: berth daemon stop; berth daemon start --gpus sim:4",
+                            checked.error().message));
+  }
+  return checked;
 }
 
 Result<void> count_in(Desk& desk, const SubmitRequest& wanted, uid_t user, JobId first) {

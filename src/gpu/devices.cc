@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "gpu/amd/amd_devices.h"
+#include "gpu/device_group.h"
 #include "gpu/nvml/nvml_devices.h"
 #include "gpu/simulated/sim_devices.h"
 #include "gpu/trusted.h"
@@ -30,8 +31,9 @@ Result<std::unique_ptr<DriverDevices>> open_driver() {
   const std::string nvidia = nvml ? "the NVIDIA driver shows no device"
                                   : fmt::format("no NVIDIA driver ({})", nvml.error().message);
   return fail(ErrorCode::NotFound,
-              fmt::format("no GPU found: {}, no AMD device in {}/class/drm; to try without one: "
-                          "--gpus sim:4; to trust ids: --gpus 0,1",
+              fmt::format("no GPU found: {}, no AMD device in {}/class/drm; to run jobs without "
+                          "GPUs: --gpus none; with simulated ones: --gpus sim:4; to trust ids: "
+                          "--gpus 0,1",
                           nvidia, sysfs));
 }
 
@@ -58,7 +60,7 @@ Result<std::unique_ptr<Devices>> open_all(bool masked) {
   if (const char* mask = std::getenv(variable); masked && mask != nullptr) {
     const std::vector<std::size_t> shown = apply_mask(mask, list);
     if (shown.empty()) {
-      return fail(ErrorCode::NotFound,
+      return fail(ErrorCode::Usage,
                   fmt::format("{}='{}' hides all devices: unset it, or write --gpus all, or name "
                               "some of {}",
                               variable, mask, names_of(list)));
@@ -122,7 +124,7 @@ Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unse
                 "the list of devices is empty: write --gpus auto, --gpus 0,1 or --gpus sim:4");
   }
   for (const std::string_view id : ids) {
-    const bool whole = is_sim_spec(id) || id == "auto" || id == "all";
+    const bool whole = is_sim_spec(id) || id == "auto" || id == "all" || id == kNoDevices;
     if (whole && ids.size() > 1) {
       return fail(ErrorCode::Usage,
                   fmt::format("'{}' stands alone: it cannot be listed with other devices", id));
@@ -130,6 +132,9 @@ Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unse
   }
   if (is_sim_spec(ids.front())) {
     return open_simulated(ids.front());
+  }
+  if (ids.front() == kNoDevices) {
+    return Result<std::unique_ptr<Devices>>(std::make_unique<DeviceGroup>());
   }
   if (ids.front() == "auto" || ids.front() == "all") {
     return open_all(ids.front() == "auto");

@@ -73,6 +73,9 @@ std::map<std::string, std::optional<std::string>> visibility(std::span<const Dev
 /// Stands before ids that no driver lists.
 inline constexpr std::string_view kTrust = "trust:";
 
+/// Names no devices: for jobs that need none.
+inline constexpr std::string_view kNoDevices = "none";
+
 /// What to do with ids when no driver is present to know them.
 enum class Unseen : std::uint8_t { Trust, Refuse };
 
@@ -81,7 +84,8 @@ enum class Unseen : std::uint8_t { Trust, Refuse };
 /// `0,1,2` or `0 1 2` may hold names, UUIDs and unique beginnings of UUIDs. If a driver is present,
 /// an id that it does not know is an error; without a driver, ids are taken on trust, or only
 /// after `trust:` with Unseen::Refuse. An id given twice makes two slots. `sim:4` and `sim:4x24GiB`
-/// are simulated devices.
+/// are simulated devices, and `none` is an empty list. The error is NotFound where `auto` or `all`
+/// finds no device.
 Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unseen = Unseen::Trust);
 
 }  // namespace berth

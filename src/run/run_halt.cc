@@ -54,8 +54,9 @@ void RunHalt::take_signals() {
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
     account_.summary().interrupted = true;
     // When the terminal is gone nobody can ask twice.
+    const bool asks = signal.ssi_signo == SIGHUP || options_.ends_at_first_signal;
     const int next = static_cast<int>(stage_) + 1;
-    const int level = signal.ssi_signo == SIGHUP ? std::max(2, next) : std::min(3, next);
+    const int level = asks ? std::max(2, next) : std::min(3, next);
     go_to(static_cast<Stage>(std::min(level, 3)));
     if (const std::size_t running = driver_.view().running().size(); running > 0) {
       observer_.interrupted(static_cast<int>(stage_), running);

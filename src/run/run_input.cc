@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "spec/shell_words.h"
 
 namespace berth {
 namespace {
@@ -127,6 +128,12 @@ void RunInput::close() {
 
 Result<void> RunInput::submit(JobLine line) {
   const Time at = host_.now();
+  if (ends_in_background(line.command)) {
+    observer_.warning(fmt::format(
+        "line {}: the command ends in '&': its job ends at once, and what it leaves running is "
+        "ended with it; remove the '&'",
+        line.line));
+  }
   const Result<RunJobs::Taken> taken = jobs_.add(std::move(line), at);
   if (!taken) {
     return Failure(taken.error());

@@ -35,6 +35,8 @@ struct RunOptions {
   bool shuffle = false;
   std::uint64_t seed = 0;
   int drain_signal = 0;  // in addition to INT and TERM; 0: none
+  /// The first signal asks the jobs to end, instead of letting them finish.
+  bool ends_at_first_signal = false;
   Duration sample_interval = std::chrono::seconds(1);
   /// Called for each launch before it starts, with the devices of the job.
   std::function<void(Launch&, std::span<const DeviceId>)> adapt;

@@ -45,7 +45,7 @@ Result<Part> parse_part(std::string_view text) {
   if (!rest.empty()) {
     const Result<double> speed = parse_real(rest, "a speed");
     if (!speed || !(*speed > 0)) {
-      return wrong(text, fmt::format("'{}' is no speed", rest));
+      return wrong(text, fmt::format("'{}' is not a speed", rest));
     }
     part.device.speed = *speed;
   }
@@ -58,7 +58,7 @@ Result<Part> parse_part(std::string_view text) {
     const Result<std::int64_t> count = parse_integer(word, "a count");
     if (count && counts.size() < 2) {
       if (*count <= 0 || *count > kMostDevices) {
-        return wrong(text, fmt::format("{} is no possible count", *count));
+        return wrong(text, fmt::format("{} is not a possible count", *count));
       }
       counts.push_back(*count);
       continue;

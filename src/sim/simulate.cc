@@ -88,7 +88,7 @@ class Simulation {
     return fail(
         ErrorCode::Refused,
         fmt::format(
-            "policy {} leaves {} waiting for ever: {}", scheduler_.policy().name(),
+            "policy {} leaves {} waiting forever: {}", scheduler_.policy().name(),
             scheduler_.waiting() == 1 ? "1 job" : fmt::format("{} jobs", scheduler_.waiting()),
             why.empty() ? "too much for these devices or its budget" : why));
   }

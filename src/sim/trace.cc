@@ -56,7 +56,7 @@ class TraceParser {
         const std::string why =
             fmt::format("{}: line {}: {}", path_, line_number, taken.error().message);
         if (!options_.skip_bad) {
-          return fail(ErrorCode::Usage, why + " (--skip-bad leaves such rows out)");
+          return fail(ErrorCode::Usage, why + " (--skip-bad skips such rows)");
         }
         trace_.first_skipped = trace_.skipped++ == 0 ? why : trace_.first_skipped;
       }

@@ -23,4 +23,10 @@ std::string shell_words(std::span<const std::string_view> words) {
   return command;
 }
 
+bool ends_in_background(std::string_view command) {
+  const std::size_t last = command.find_last_not_of(" \t\n;");
+  return last != command.npos && command[last] == '&' &&
+         (last == 0 || (command[last - 1] != '&' && command[last - 1] != '\\'));
+}
+
 }  // namespace berth

@@ -92,7 +92,7 @@ Result<void> Store::keep_files() {
   std::string kept;
   const Result<void> rescued = problem->damaged
                                    ? fail(ErrorCode::Io,
-                                          "what is left of it is damaged (put a backup in its "
+                                          "the rest of it is damaged (put a backup in its "
                                           "place and start the daemon again)")
                                    : write_anew(kept);
   if (!rescued) {

@@ -131,7 +131,7 @@ webTest("energy is compared with a budget", { devices: "sim:2x24GiB", prepare: q
   await page.getByText("a number of watts").waitFor();
   await watts.fill("10"); // for none
   await go.click();
-  await page.getByRole("alert").filter({ hasText: "leaves 5 jobs waiting for ever: too much" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "leaves 5 jobs waiting forever: too much" }).waitFor();
   await watts.fill("450"); // for one of the two
   await compare(page);
   const shown = await figures(page);

@@ -66,7 +66,7 @@ class Basics(DaemonCase):
                          ["cancelled", "cancelled", "cancelled", "succeeded"])
 
     def test_errors_say_what_to_do(self):
-        self.berth("queue", code=3)  # nobody there, and looking starts nobody
+        self.berth("daemon", "status", code=3)  # nobody there, and asking for it starts nobody
         self.berth("submit", code=2)
         self.berth("submit", "--gpus", "9", "true", code=2)
         self.berth("show", "99", code=2)

@@ -1,10 +1,15 @@
 """What the end-to-end tests of a job's life share: streams that are read with a deadline."""
 
+import fcntl
 import http.client
 import json
+import os
+import pty
 import select
 import socket
+import struct
 import subprocess
+import termios
 
 from daemon_case import BERTH, DEADLINE, DaemonCase
 
@@ -51,6 +56,34 @@ class LifeCase(DaemonCase):
         output, errors = process.communicate(timeout=DEADLINE)
         self.assertEqual(process.returncode, code, errors + output)
         return output, errors
+
+    # --- a terminal
+
+    def at_terminal(self, answer, *words, until=None, then=None, keys=b""):
+        """What a command prints on a terminal whose user types `answer`, and its exit code. When it
+        has printed `until`, `then` is called and `keys` are typed."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execve(BERTH, [BERTH, *words], self.env)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        os.write(terminal, answer)
+        text = b""
+        while True:
+            try:
+                some = os.read(terminal, 1000)
+            except OSError:  # the other end is closed
+                some = b""
+            if not some:
+                break
+            text += some
+            if until and until.encode() in text:
+                until = None
+                if then:
+                    then()
+                os.write(terminal, keys)
+        os.close(terminal)
+        return text.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     # --- what the daemon tells
 

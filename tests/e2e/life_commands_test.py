@@ -1,7 +1,6 @@
 """What can be done to jobs that are there already: edit, rerun, pause, forget, hold and signals."""
 
 import os
-import pty
 import signal
 import unittest
 
@@ -16,25 +15,6 @@ class Asking(LifeCase):
         super().setUp()
         self.berth("submit", "--hold", "--array", "3", "--project", "p", "true")
         self.berth("submit", "--hold", "--project", "q", "true")
-
-    def at_terminal(self, answer, *words):
-        """What a command prints on a terminal whose user types `answer`, and its exit code."""
-        pid, terminal = pty.fork()
-        if pid == 0:
-            os.chdir(self.folder)
-            os.execve(BERTH, [BERTH, *words], self.env)
-        os.write(terminal, answer)
-        text = b""
-        while True:
-            try:
-                some = os.read(terminal, 1000)
-            except OSError:  # the other end is closed
-                some = b""
-            if not some:
-                break
-            text += some
-        os.close(terminal)
-        return text.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     def states(self):
         return [job["state"] for job in self.jobs()]

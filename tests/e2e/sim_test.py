@@ -146,7 +146,7 @@ class SimTest(unittest.TestCase):
         self.assertIn("wrong.csv: line 6: column submit_s: '-5' is negative", done.stderr)
         done = self.sim("--trace", path, "--gpus", "4", "--policy", "fifo", "--skip-bad", "--json")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("2 rows left out", done.stderr)
+        self.assertIn("skipped 2 rows", done.stderr)
         answer = json.loads(done.stdout)
         self.assertEqual((answer["skipped_rows"], answer["results"][0]["jobs"]), (2, 4))
 

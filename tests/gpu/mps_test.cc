@@ -400,7 +400,7 @@ TEST_F(MpsTest, SaysWhatIsMissing) {
   ASSERT_FALSE(available);
   EXPECT_EQ(available.error().message,
             "MPS is asked for but nvidia-cuda-mps-control is not on PATH; install what comes with "
-            "NVIDIA's driver, or leave MPS out");
+            "NVIDIA's driver, or omit --mps");
   EXPECT_FALSE(mps_->use(JobId{1}, devices_[0], ::geteuid()));
   const Result<bool> amd = mps_->use(JobId{1}, mps_device("3", DeviceFamily::Amd), ::geteuid());
   ASSERT_FALSE(amd);

@@ -73,7 +73,7 @@ TEST_P(WrongRows, AreNamedOrSkipped) {
   const Result<Trace> strict = parse_trace(text, "t.csv", options);
   ASSERT_FALSE(strict.has_value());
   EXPECT_EQ(strict.error().message,
-            "t.csv: line 3: " + GetParam().message + " (--skip-bad leaves such rows out)");
+            "t.csv: line 3: " + GetParam().message + " (--skip-bad skips such rows)");
   options.skip_bad = true;
   const Result<Trace> lenient = parse_trace(text, "t.csv", options);
   ASSERT_TRUE(lenient.has_value());

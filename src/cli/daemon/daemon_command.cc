@@ -89,8 +89,9 @@ int tell_policy(const DaemonOptions& options, bool json) {
   if (options.placement) {
     changes += fmt::format("&placement={}", placement_name(*options.placement));
   }
-  return tell_status(changes.empty() ? ask_daemon("GET", "/v1/status")
-                                     : ask_daemon("POST", "/v1/daemon/policy?" + changes.substr(1)),
+  return tell_status(changes.empty()
+                         ? ask_running_daemon("GET", "/v1/status")
+                         : ask_running_daemon("POST", "/v1/daemon/policy?" + changes.substr(1)),
                      json, [](const StatusReply& status) {
                        fmt::print("policy {}, placement {}\n", status.policy, status.placement);
                      });
@@ -121,7 +122,7 @@ int stop_daemon(bool json) {
   }
   const pid_t daemon = daemon_of(paths->state);
   const Fd process(daemon > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0)) : -1);
-  const Result<std::string> answer = ask_daemon("POST", "/v1/daemon/stop");
+  const Result<std::string> answer = ask_running_daemon("POST", "/v1/daemon/stop");
   if (!answer) {
     return report("berth daemon", answer.error());
   }
@@ -159,7 +160,7 @@ int daemon_main(Words words) {
                     (words_given++ == 0 ? verb : options.policy) = word;
                     return {};
                   });
-  add_gpus_option(args, options.gpus);
+  add_daemon_gpus_option(args, options.gpus);
   args.value("--policy", "NAME",
              wrap_words(fmt::format("who goes first (default: as before, or priority): {}",
                                     fmt::join(live_policy_names(), ", ")),
@@ -188,7 +189,7 @@ int daemon_main(Words words) {
              "with --everyone: what those may take together (default: 256MiB)",
              options.per_user.bytes);
   DaemonLogView log;
-  args.value("-n,--lines", "N", "log: the last so many lines (default: 20)", log.lines);
+  args.value("-n,--lines", "N", "log: how many of the last lines (default: 20)", log.lines);
   args.flag("-f,--follow", log.follow, "log: print what comes, too, until interrupted");
   args.value("--ready-fd", "FD", "tell this descriptor when it answers", ready_fd);
   args.flag("--json", json, "print JSON");
@@ -208,16 +209,17 @@ int daemon_main(Words words) {
   options.placement = sharing.placement;
   options.enforce_claims = sharing.enforce_claims;
   if (words_given > 1 && verb != "policy") {
-    return report("berth daemon", Error{ErrorCode::Usage, fmt::format("'{}' is too much after {}",
+    return report("berth daemon", Error{ErrorCode::Usage, fmt::format("unexpected '{}' after {}",
                                                                       options.policy, verb)});
   }
   if (options.keep_private && !options.everyone) {
-    return report("berth daemon",
-                  Error{ErrorCode::Usage,
-                        "--private hides jobs from other users, and those come by --everyone"});
+    return report(
+        "berth daemon",
+        Error{ErrorCode::Usage, "--private needs --everyone: it hides jobs from other users"});
   }
   if (most_queued < 0 || options.per_user.bytes < Bytes{}) {
-    return report("berth daemon", Error{ErrorCode::Usage, "a user cannot have less than nothing"});
+    return report("berth daemon",
+                  Error{ErrorCode::Usage, "the limits of a user cannot be negative"});
   }
   options.per_user.jobs = static_cast<std::uint64_t>(most_queued);
   if (verb == "log") {
@@ -232,13 +234,13 @@ int daemon_main(Words words) {
     return started ? 0 : report("berth daemon", started.error());
   }
   if (verb == "status") {
-    return tell_status(ask_daemon("GET", "/v1/status"), json, print_status);
+    return tell_status(ask_running_daemon("GET", "/v1/status"), json, print_status);
   }
   if (verb == "stop") {
     return stop_daemon(json);
   }
   if (verb == "pause" || verb == "resume") {
-    return tell_status(ask_daemon("POST", "/v1/daemon/" + verb), json, print_status);
+    return tell_status(ask_running_daemon("POST", "/v1/daemon/" + verb), json, print_status);
   }
   if (verb == "policy") {
     return tell_policy(options, json);

@@ -95,7 +95,7 @@ int ui_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  const Result<std::string> answer = ask_daemon("POST", "/v1/login", {}, true);
+  const Result<std::string> answer = ask_daemon("POST", "/v1/login");
   const Result<LoginReply> link = as_message(answer, parse_login_reply);
   if (!link) {
     return report(kUiName, link.error());

@@ -11,7 +11,8 @@ namespace berth {
 
 struct DaemonDevice {
   std::string health;  // ok, drained, lost or removed
-  std::vector<std::uint64_t> jobs;
+  std::vector<std::uint64_t> job_ids;
+  std::vector<std::string> jobs;  // "12 train", with the user where that is somebody else
   std::string obstacle;  // why the daemon cannot lease it now, e.g. another berth instance has it
 };
 

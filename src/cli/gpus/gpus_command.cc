@@ -1,6 +1,5 @@
 // `berth gpus`: which devices there are, what goes on on them, and which the daemon may use.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/watch.h"
 #include "gpu/device_group.h"
 #include "gpu/devices.h"
 
@@ -23,48 +23,17 @@ namespace {
 struct GpusOptions {
   std::string gpus;
   bool json = false;
-  bool processes = false;
+  GpusShown shown;
   bool of_daemon = false;  // those of the daemon, and what it does with them
   std::optional<Duration> watch;
 };
 
-void print_once(Devices& devices, const GpusOptions& options) {
+std::string screen(Devices& devices, const GpusOptions& options) {
   const std::vector<DeviceSample> samples = devices.sample();
   const GpusView view{devices.list(), samples,
                       options.of_daemon ? ask_daemon_devices() : std::nullopt};
-  const Terminal terminal = describe_terminal(STDOUT_FILENO);
-  std::string text = options.json ? gpus_json(view, options.watch.has_value())
-                                  : gpus_table(view, options.processes, terminal);
-  if (options.watch && terminal.interactive && !options.json) {
-    // Over what is there, line by line: clearing the screen first would flicker.
-    for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end)) {
-      text.insert(end, "\x1b[K");
-      end += 4;
-    }
-    text = "\x1b[H" + text + "\x1b[J";
-  }
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
-}
-
-int watch(Devices& devices, const GpusOptions& options) {
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGINT);
-  sigaddset(&ends, SIGTERM);
-  ::sigprocmask(SIG_BLOCK, &ends, nullptr);
-  if (describe_terminal(STDOUT_FILENO).interactive && !options.json) {
-    std::fputs("\x1b[2J", stdout);
-  }
-  const auto pause = options.watch->count();
-  const timespec interval{pause / 1'000'000'000, pause % 1'000'000'000};
-  while (std::ferror(stdout) == 0) {
-    print_once(devices, options);
-    if (::sigtimedwait(&ends, nullptr, &interval) > 0) {
-      return 0;
-    }
-  }
-  return 1;
+  return options.json ? gpus_json(view, options.watch.has_value())
+                      : gpus_table(view, options.shown, describe_terminal(STDOUT_FILENO));
 }
 
 /// add, remove, drain or undrain: changes of the daemon's devices.
@@ -143,22 +112,10 @@ int gpus_main(Words words) {
       "Shows the devices that jobs can run on, and their use: those of the daemon, where one\n"
       "runs. The other verbs tell it which to use (berth gpus drain --help).");
   add_gpus_option(args, options.gpus);
-  args.flag("-p,--processes", options.processes, "also list the processes that use them");
+  args.flag("-p,--processes", options.shown.processes, "also list the processes that use them");
+  args.flag("--wide", options.shown.wide, "also show UUIDs, NUMA nodes, islands and processes");
   args.flag("--json", options.json, "print JSON; with --watch, one document per line");
-  args.optional_value("-w,--watch", "INTERVAL", "show it again and again, every second or as given",
-                      [&](std::string_view text) -> Result<void> {
-                        const Result<Duration> interval =
-                            parse_duration(text.empty() ? "1s" : text);
-                        if (!interval) {
-                          return Failure(interval.error());
-                        }
-                        constexpr Duration kShortest = std::chrono::milliseconds(50);
-                        if (*interval < kShortest) {
-                          return fail(ErrorCode::Usage, "the interval must be 50ms or more");
-                        }
-                        options.watch = *interval;
-                        return {};
-                      });
+  add_watch_option(args, options.watch, "1s");
   args.example("berth gpus --watch");
   args.example("berth gpus drain 0");
   args.example("berth gpus --gpus sim:4 --json");
@@ -173,11 +130,14 @@ int gpus_main(Words words) {
   if (!devices) {
     return report("berth gpus", devices.error());
   }
-  if (options.watch) {
-    return watch(**devices, options);
+  if (!options.watch) {
+    std::fputs(screen(**devices, options).c_str(), stdout);
+    return 0;
   }
-  print_once(**devices, options);
-  return 0;
+  const Result<int> code = watch_screen(*options.watch, !options.json, [&] {
+    return Result<std::string>(screen(**devices, options));
+  });
+  return code ? *code : report("berth gpus", code.error());
 }
 
 }  // namespace berth

@@ -37,13 +37,24 @@ ProcessWords describe_process(pid_t pid) {
   return words;
 }
 
+/// "[####....]": how full it is, in eighths.
+std::string bar(Bytes used, Bytes total) {
+  constexpr std::int64_t kCells = 8;
+  const std::int64_t full = std::clamp<std::int64_t>(
+      (used.count * kCells + total.count / 2) / total.count, used > Bytes{} ? 1 : 0, kCells);
+  std::string cells(static_cast<std::size_t>(full), '#');
+  cells.resize(kCells, '.');
+  return "[" + cells + "]";
+}
+
 std::string memory_words(const DeviceInfo& device, const DeviceSample& sample) {
   const Bytes total = device.spec.memory;
   if (!sample.used && total.count == 0) {
     return std::string(kUnknown);
   }
-  return fmt::format("{} / {}", sample.used ? format_bytes(*sample.used) : kUnknown,
-                     total.count > 0 ? format_bytes(total) : kUnknown);
+  return fmt::format("{} / {}{}", sample.used ? format_bytes(*sample.used) : kUnknown,
+                     total.count > 0 ? format_bytes(total) : kUnknown,
+                     sample.used && total.count > 0 ? " " + bar(*sample.used, total) : "");
 }
 
 std::string power_words(const DeviceSample& sample) {
@@ -99,7 +110,7 @@ Cell state_cell(const DeviceSample& sample, const DaemonDevice* note) {
   if (sample.last_xid) {
     return {fmt::format("xid {}", *sample.last_xid), Colour::Yellow};
   }
-  return "ok";
+  return "";
 }
 
 std::string process_table(const GpusView& view, const Terminal& terminal) {
@@ -149,7 +160,7 @@ void write_device(JsonWriter& json, const DeviceInfo& device, const DeviceSample
   json.field("island", device.spec.locality.island);
   json.field("state", sample.lost ? "lost" : note != nullptr ? note->health : "ok");
   if (note != nullptr) {
-    json.field("jobs", note->jobs);
+    json.field("jobs", note->job_ids);
     json.field("obstacle", or_null(note->obstacle));
   }
   const Bytes total = device.spec.memory;
@@ -176,23 +187,24 @@ void write_device(JsonWriter& json, const DeviceInfo& device, const DeviceSample
 
 }  // namespace
 
-std::string gpus_table(const GpusView& view, bool processes, const Terminal& terminal) {
+std::string gpus_table(const GpusView& view, const GpusShown& shown, const Terminal& terminal) {
   Table table;
   table.column("GPU");
-  table.column("MODEL");
-  table.column("UUID");
+  table.optional_column("STATE");
+  table.optional_column("MODEL");
+  if (shown.wide) {
+    table.column("UUID");
+    table.column("NUMA", Align::Right);
+    table.column("ISLAND", Align::Right);
+    table.column("PROCS", Align::Right);
+  }
   table.column("MEMORY", Align::Right);
   table.column("UTIL", Align::Right);
   table.column("POWER", Align::Right);
   table.column("TEMP", Align::Right);
-  table.column("NUMA", Align::Right);
-  table.column("ISLAND", Align::Right);
-  table.column("PROCS", Align::Right);
   if (view.daemon) {
     table.column("JOBS");
   }
-  table.column("STATE");
-  constexpr std::size_t kShortUuid = 12;  // "GPU-" and eight digits, which `--gpus` accepts
   for (std::size_t i = 0; i < view.devices.size(); ++i) {
     const DeviceInfo& device = view.devices[i];
     const DeviceSample& sample = view.samples[i];
@@ -200,20 +212,19 @@ std::string gpus_table(const GpusView& view, bool processes, const Terminal& ter
     if (view.daemon && note == nullptr) {
       continue;
     }
-    std::vector<Cell> cells = {device.spec.name,
-                               or_unknown(device.spec.model),
-                               or_unknown(device.spec.uuid.substr(0, kShortUuid)),
-                               memory_words(device, sample),
-                               utilization_cell(sample),
-                               power_words(sample),
-                               temperature_cell(sample),
-                               fmt::format("{}", device.spec.locality.numa),
-                               fmt::format("{}", device.spec.locality.island),
-                               fmt::format("{}", sample.processes.size())};
-    if (note != nullptr) {
-      cells.emplace_back(fmt::format("{}", fmt::join(note->jobs, ",")));
+    std::vector<Cell> cells = {device.spec.name, state_cell(sample, note), device.spec.model};
+    if (shown.wide) {
+      constexpr std::size_t kShortUuid = 12;  // "GPU-" and eight digits, which `--gpus` accepts
+      cells.insert(cells.end(), {or_unknown(device.spec.uuid.substr(0, kShortUuid)),
+                                 fmt::format("{}", device.spec.locality.numa),
+                                 fmt::format("{}", device.spec.locality.island),
+                                 fmt::format("{}", sample.processes.size())});
     }
-    cells.push_back(state_cell(sample, note));
+    cells.insert(cells.end(), {memory_words(device, sample), utilization_cell(sample),
+                               power_words(sample), temperature_cell(sample)});
+    if (note != nullptr) {
+      cells.emplace_back(fmt::format("{}", fmt::join(note->jobs, ", ")));
+    }
     table.row(std::move(cells));
   }
   std::string text = table.render(terminal.columns, terminal.colour);
@@ -223,7 +234,7 @@ std::string gpus_table(const GpusView& view, bool processes, const Terminal& ter
       text += printable(note->obstacle) + "\n";
     }
   }
-  if (processes) {
+  if (shown.processes) {
     text += "\n" + process_table(view, terminal);
   }
   return text;

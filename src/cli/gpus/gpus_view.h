@@ -19,8 +19,13 @@ struct GpusView {
   std::optional<DaemonDevices> daemon;
 };
 
-/// One line per device. With `processes`, also one line per process below.
-std::string gpus_table(const GpusView& view, bool processes, const Terminal& terminal);
+struct GpusShown {
+  bool processes = false;  // one line per process below the table
+  bool wide = false;       // also what rarely matters: UUIDs, NUMA nodes, islands
+};
+
+/// One line per device.
+std::string gpus_table(const GpusView& view, const GpusShown& shown, const Terminal& terminal);
 
 /// {"version":1,"gpus":[…]}. Every field is always present, null when the driver does not report
 /// it. One line with `compact`.

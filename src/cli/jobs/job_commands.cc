@@ -1,8 +1,5 @@
-// Commands on jobs that the daemon knows: wait, kill, hold, release, pause, resume, rerun, edit and
-// forget.
+// Commands that change jobs: kill, hold, release, pause, resume, rerun, edit and forget.
 #include <fmt/format.h>
-
-#include <chrono>
 
 #include "api/http_text.h"
 #include "api/messages/command.h"
@@ -17,8 +14,6 @@
 namespace berth {
 namespace {
 
-constexpr int kWaitTimedOut = 124;
-
 /// A request that changes jobs, and how its user wants it done.
 struct JobChange {
   bool json = false;
@@ -32,7 +27,7 @@ struct JobChange {
   }
 };
 
-/// Tells what a command did ("held {} {}" of a number and `jobs`), where that is not plain.
+/// Tells what a command did: `did` is "held {}", of "job 12" or "3 jobs".
 int tell_jobs(std::string_view name, std::string_view did, const Selection& selection,
               const Result<std::string>& answer, bool json) {
   const Result<CommandReply> reply = as_message(answer, parse_command_reply);
@@ -43,11 +38,11 @@ int tell_jobs(std::string_view name, std::string_view did, const Selection& sele
     fmt::print("{}\n", *answer);
     return 0;
   }
-  const bool one = selection.words().size() == 1 && reply->done == 1 && reply->refused == 0;
-  if (!one) {
-    fmt::print(stderr, "{}\n",
-               fmt::format(fmt::runtime(did), reply->done, reply->done == 1 ? "job" : "jobs"));
-  }
+  const bool one = reply->done == 1 && selection.words().size() == 1 && selection.one_by_one();
+  fmt::print(stderr, "{}\n",
+             fmt::format(fmt::runtime(did),
+                         one ? "job " + selection.words()[0]
+                             : fmt::format("{} job{}", reply->done, reply->done == 1 ? "" : "s")));
   for (const std::string& reason : reply->reasons) {
     fmt::print(stderr, "{}: {}\n", name, reason);
   }
@@ -93,92 +88,8 @@ int change_jobs(std::string_view verb, std::string_view did, const Selection& se
                    change.json);
 }
 
-/// A command that takes jobs and nothing else.
-int verb_main(std::string_view verb, std::string_view did, std::string_view summary, Words words) {
-  Selection selection;
-  JobChange change;
-  Args args(fmt::format("berth {} JOBS…", verb), std::string(summary));
-  selection.declare(args, 1);
-  change.declare(args);
-  args.example(fmt::format("berth {} 12 20-29", verb));
-  args.example(
-      fmt::format("berth {} {}sweep=lr-search", verb, verb == "rerun" ? "state=failed " : ""));
-  const std::string name = fmt::format("berth {}", verb);
-  const Result<bool> parsed = args.parse(words);
-  if (!parsed) {
-    return report(name, parsed.error());
-  }
-  if (!*parsed) {
-    return 0;
-  }
-  change.target = fmt::format("/v1/jobs/{}?{}", verb, selection.query());
-  return change_jobs(verb, did, selection, change);
-}
-
-}  // namespace
-
-int hold_main(Words words) {
-  return verb_main("hold", "held {} {}", "Keeps queued jobs from starting.", words);
-}
-int release_main(Words words) {
-  return verb_main("release", "released {} {}", "Lets held jobs start.", words);
-}
-int pause_main(Words words) {
-  return verb_main("pause", "paused {} {}",
-                   "Stops running jobs where they are (SIGSTOP). They keep their devices, and\n"
-                   "what they have in GPU memory stays there; their time limits go on counting.\n"
-                   "(berth daemon pause keeps new jobs from starting instead.)",
-                   words);
-}
-int resume_main(Words words) {
-  return verb_main("resume", "resumed {} {}", "Lets paused jobs go on (SIGCONT).", words);
-}
-int rerun_main(Words words) {
-  return verb_main("rerun", "queued {} {} again",
-                   "Queues jobs again that have ended. They keep their numbers; the records and\n"
-                   "logs of their earlier attempts stay.",
-                   words);
-}
-
-int kill_main(Words words) {
-  Selection selection;
-  std::string signal;
-  JobChange change;
-  Args args("berth kill JOBS… [options]",
-            "Ends jobs: those that wait leave the queue, those that run are asked to end (TERM),\n"
-            "killed after a grace of 10 seconds, and killed at once when asked again.");
-  selection.declare(args, 1);
-  args.value("-s,--signal", "SIGNAL", "only send this signal to the processes of running jobs",
-             signal);
-  change.declare(args);
-  args.example("berth kill 12");
-  args.example("berth kill project=vision state=queued");
-  args.example("berth kill --signal USR1 12");
-  const Result<bool> parsed = args.parse(words);
-  if (!parsed) {
-    return report("berth kill", parsed.error());
-  }
-  if (!*parsed) {
-    return 0;
-  }
-  change.target = "/v1/jobs/kill?" + selection.query();
-  if (!signal.empty()) {
-    const Result<int> number = parse_signal(signal);
-    if (!number) {
-      return report("berth kill", number.error());
-    }
-    change.target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
-  }
-  return change_jobs("kill", signal.empty() ? "killed {} {}" : "sent the signal to {} {}",
-                     selection, change);
-}
-
-int edit_main(Words words) {
-  Selection selection;
-  EditRequest changes;
-  JobChange change;
-  Args args("berth edit JOBS… [options]", "Changes jobs that wait.");
-  selection.declare(args, 1);
+/// Declares the options that change a job.
+void declare_changes(Args& args, EditRequest& changes) {
   const auto integer = [](std::optional<std::int64_t>& out, const char* what) {
     return [&out, what](std::string_view text) { return set(out, parse_integer(text, what)); };
   };
@@ -212,6 +123,114 @@ int edit_main(Words words) {
   args.value("--retries", "N", "run it again when it fails", integer(changes.retries, "retries"));
   args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
              [&](std::string_view when) { return set(changes.begin, parse_begin(when)); });
+}
+
+/// A command that takes jobs and nothing else.
+int verb_main(std::string_view verb, std::string_view did, std::string_view summary, Words words) {
+  Selection selection;
+  JobChange change;
+  Args args(fmt::format("berth {} JOBS…", verb), std::string(summary));
+  selection.declare(args, 1);
+  change.declare(args);
+  args.example(fmt::format("berth {} 12 20-29", verb));
+  args.example(fmt::format("berth {} sweep=lr-search", verb));
+  const std::string name = fmt::format("berth {}", verb);
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report(name, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  change.target = fmt::format("/v1/jobs/{}?{}", verb, selection.query());
+  return change_jobs(verb, did, selection, change);
+}
+
+}  // namespace
+
+int hold_main(Words words) {
+  return verb_main("hold", "held {}", "Keeps queued jobs from starting.", words);
+}
+int release_main(Words words) {
+  return verb_main("release", "released {}", "Lets held jobs start.", words);
+}
+int pause_main(Words words) {
+  return verb_main("pause", "paused {}",
+                   "Stops running jobs where they are (SIGSTOP). They keep their devices, and\n"
+                   "what they have in GPU memory stays there; their time limits go on counting.\n"
+                   "(berth daemon pause keeps new jobs from starting instead.)",
+                   words);
+}
+int resume_main(Words words) {
+  return verb_main("resume", "resumed {}", "Lets paused jobs go on (SIGCONT).", words);
+}
+int rerun_main(Words words) {
+  Selection selection;
+  EditRequest changes;
+  JobChange change;
+  Args args("berth rerun JOBS… [options]",
+            "Queues jobs again that have ended, changed as the options say. They keep their\n"
+            "numbers; the records and logs of their earlier attempts stay.");
+  selection.declare(args, 1);
+  declare_changes(args, changes);
+  change.declare(args);
+  args.example("berth rerun 12 20-29");
+  args.example("berth rerun state=failed sweep=lr-search");
+  args.example("berth rerun state=oom --mem 20GiB");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth rerun", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  change.target = "/v1/jobs/rerun?" + selection.query();
+  if (changes != EditRequest{}) {
+    change.body = to_json(changes);
+  }
+  return change_jobs("rerun", "queued {} again", selection, change);
+}
+
+int kill_main(Words words) {
+  Selection selection;
+  std::string signal;
+  JobChange change;
+  Args args("berth kill JOBS… [options]",
+            "Ends jobs: those that wait leave the queue, those that run are asked to end (TERM),\n"
+            "killed after a grace of 10 seconds, and killed at once when asked again.");
+  selection.declare(args, 1);
+  args.value("-s,--signal", "SIGNAL", "only send this signal to the processes of running jobs",
+             signal);
+  change.declare(args);
+  args.example("berth kill 12");
+  args.example("berth kill project=vision state=queued");
+  args.example("berth kill --signal USR1 12");
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report("berth kill", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  change.target = "/v1/jobs/kill?" + selection.query();
+  if (!signal.empty()) {
+    const Result<int> number = parse_signal(signal);
+    if (!number) {
+      return report("berth kill", number.error());
+    }
+    change.target = fmt::format("/v1/jobs/signal?signal={}&{}", *number, selection.query());
+  }
+  return change_jobs("kill", signal.empty() ? "killed {}" : "sent the signal to {}", selection,
+                     change);
+}
+
+int edit_main(Words words) {
+  Selection selection;
+  EditRequest changes;
+  JobChange change;
+  Args args("berth edit JOBS… [options]", "Changes jobs that wait.");
+  selection.declare(args, 1);
+  declare_changes(args, changes);
   change.declare(args);
   args.example("berth edit 12 --priority -5");
   args.example("berth edit project=vision --gpus 2 --mem 20GiB");
@@ -228,7 +247,7 @@ int edit_main(Words words) {
   }
   change.target = "/v1/jobs/edit?" + selection.query();
   change.body = to_json(changes);
-  return change_jobs("edit", "changed {} {}", selection, change);
+  return change_jobs("edit", "changed {}", selection, change);
 }
 
 int forget_main(Words words) {
@@ -277,37 +296,6 @@ int forget_main(Words words) {
     fmt::print("forgot {} {}\n", all.forgotten, all.forgotten == 1 ? "job" : "jobs");
   }
   return 0;
-}
-
-int wait_main(Words words) {
-  Selection selection;
-  Duration timeout = kForever;
-  Args args("berth wait [JOBS…] [options]",
-            "Waits until these jobs, or all there are, have ended. Ends with 1 when one of those\n"
-            "named has not succeeded.");
-  selection.declare(args, 0);
-  args.value("--timeout", "TIME", "wait no longer than this, and end with 124", timeout);
-  args.example("berth wait");
-  args.example("berth wait 12 && berth submit ./evaluate.sh");
-  args.example("berth wait sweep=lr-search --timeout 1h");
-  const Result<bool> parsed = args.parse(words);
-  if (!parsed) {
-    return report("berth wait", parsed.error());
-  }
-  if (!*parsed) {
-    return 0;
-  }
-  const auto begun = std::chrono::steady_clock::now();
-  const Result<WaitReply> reply = as_message(
-      ask_daemon("GET", "/v1/wait?" + selection.query(), "", true, timeout), parse_wait_reply);
-  if (!reply) {
-    if (timeout != kForever && std::chrono::steady_clock::now() - begun >= timeout) {
-      fmt::print(stderr, "berth wait: not all have ended after {}\n", format_duration(timeout));
-      return kWaitTimedOut;
-    }
-    return report("berth wait", reply.error());
-  }
-  return reply->failed > 0 ? 1 : 0;
 }
 
 }  // namespace berth

@@ -1,6 +1,7 @@
 #include "cli/jobs/job_words.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -47,6 +48,11 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string exit_words(std::optional<int> exit_code, std::optional<int> signal) {
   return signal ? signal_name(*signal) : exit_code ? std::to_string(*exit_code) : "";
+}
+
+std::string user_of(const JobReport& job) {
+  const passwd* user = ::getpwuid(job.description.user);
+  return user != nullptr ? user->pw_name : std::to_string(job.description.user);
 }
 
 std::string full_name_of(const JobReport& job) {

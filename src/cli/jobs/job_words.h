@@ -21,6 +21,8 @@ Colour colour_of(const std::string& state);
 std::string joined(const std::vector<std::string>& names);
 /// The name of the signal that ended the job, or its exit code.
 std::string exit_words(std::optional<int> exit_code, std::optional<int> signal);
+/// The user whose job it is, by name where that is known.
+std::string user_of(const JobReport& job);
 /// The job's name, with its project if it has one.
 std::string full_name_of(const JobReport& job);
 

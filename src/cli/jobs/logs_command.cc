@@ -45,31 +45,32 @@ class LinePrinter {
   std::string part_;
 };
 
-Result<void> print_one(const LogWish& wish) {
-  return read_log(wish, [](std::string_view text) {
+Result<void> print_one(const LogRequest& request) {
+  return read_log(request, [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
   });
 }
 
 /// A thread for each, because each waits for its own job.
-int print_many(const std::vector<LogWish>& wishes) {
+int print_many(const std::vector<LogRequest>& requests) {
   std::mutex mutex;
   std::vector<Error> errors;
-  const auto print = [&](const LogWish& wish) {
-    LinePrinter printer(mutex, fmt::format("{}| ", wish.job));
-    const Result<void> read = read_log(wish, [&](std::string_view text) { printer.print(text); });
+  const auto print = [&](const LogRequest& request) {
+    LinePrinter printer(mutex, fmt::format("{}| ", request.job));
+    const Result<void> read =
+        read_log(request, [&](std::string_view text) { printer.print(text); });
     if (!read && read.error().code != ErrorCode::NotFound) {
       const std::lock_guard lock(mutex);
       errors.push_back(read.error());
     }
   };
-  if (!wishes.front().follow) {
-    std::for_each(wishes.begin(), wishes.end(), print);
+  if (!requests.front().follow) {
+    std::for_each(requests.begin(), requests.end(), print);
   } else {
     std::vector<std::thread> threads;
-    for (const LogWish& wish : wishes) {
-      threads.emplace_back(print, wish);
+    for (const LogRequest& request : requests) {
+      threads.emplace_back(print, request);
     }
     for (std::thread& thread : threads) {
       thread.join();
@@ -97,14 +98,16 @@ Args::Setter count_into(std::int64_t& count) {
 int logs_main(Words words) {
   constexpr std::size_t kMostLogs = 200;
   Selection selection;
-  LogWish wish;
-  Args args("berth logs JOBS… [options]",
-            "Prints what jobs have written. The lines of several have the jobs' numbers in front.");
-  selection.declare(args, 1);
-  args.flag("-f,--follow", wish.follow, "go on as they write, until they have ended");
-  args.value("-n,--lines", "N", "only the last N lines of what is there", count_into(wish.tail));
-  args.value("--attempt", "N", "of this attempt (default: the newest)", count_into(wish.attempt));
-  args.flag("--stderr", wish.errors, "what went to the error output, where that is apart");
+  LogRequest request;
+  Args args("berth logs [JOBS…] [options]",
+            "Prints what jobs have written: your newest job, or those named. The lines of several\n"
+            "jobs have the jobs' numbers in front.");
+  selection.declare(args, 0);
+  args.flag("-f,--follow", request.follow, "go on as they write, until they have ended");
+  args.value("-n,--lines", "N", "only the last N lines of what is there", count_into(request.tail));
+  args.value("--attempt", "N", "of this attempt (default: the newest)",
+             count_into(request.attempt));
+  args.flag("--stderr", request.errors, "what went to the error output, where that is apart");
   args.example("berth logs 12");
   args.example("berth logs -f -n 20 sweep=lr-search state=running");
   const Result<bool> parsed = args.parse(words);
@@ -114,30 +117,32 @@ int logs_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  wish.onward = wish.attempt == 0;
-  bool more = false;
-  const Result<std::vector<JobReport>> jobs = list_jobs(selection, true, 0, more);
+  request.onward = request.attempt == 0;
+  if (const Result<void> chosen = selection.choose_newest_if_empty(); !chosen) {
+    return report("berth logs", chosen.error());
+  }
+  const Result<std::vector<JobReport>> jobs = list_jobs(selection, true);
   if (!jobs) {
     return report("berth logs", jobs.error());
   }
-  std::vector<LogWish> wishes;
+  std::vector<LogRequest> requests;
   for (const JobReport& job : *jobs) {
-    wish.job = job.id.value;
-    wishes.push_back(wish);
+    request.job = job.id.value;
+    requests.push_back(request);
   }
-  if (wishes.empty()) {
+  if (requests.empty()) {
     return report("berth logs", Error{ErrorCode::NotFound, "there is no such job"});
   }
-  if (wish.follow && wishes.size() > kMostLogs) {
+  if (request.follow && requests.size() > kMostLogs) {
     return report("berth logs",
                   Error{ErrorCode::Usage,
                         fmt::format("{} jobs are too many to follow at once: choose at most {}",
-                                    wishes.size(), kMostLogs)});
+                                    requests.size(), kMostLogs)});
   }
-  if (wishes.size() > 1) {
-    return print_many(wishes);
+  if (requests.size() > 1) {
+    return print_many(requests);
   }
-  const Result<void> printed = print_one(wishes[0]);
+  const Result<void> printed = print_one(requests[0]);
   return printed ? 0 : report("berth logs", printed.error());
 }
 

@@ -4,61 +4,148 @@
 
 #include <cstdio>
 
+#include "api/messages/status.h"
 #include "cli/commands.h"
-#include "cli/jobs/job_words.h"
+#include "cli/jobs/queue_view.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/selection.h"
 #include "cli/toolkit/table.h"
-#include "cli/toolkit/terminal.h"
+#include "cli/toolkit/watch.h"
 
 namespace berth {
 namespace {
 
-/// What it has used at most, or, before that is seen, what it claims.
-std::string memory_words_of(const JobReport& job) {
-  const Bytes claim = job.description.spec.needs.memory;
-  const Bytes size = job.peak > Bytes{} ? job.peak : claim;
-  return size > Bytes{} ? format_bytes(size) : "";
+struct QueueCommand {
+  Selection selection;
+  JobOrdering order;
+  std::vector<std::string> columns;
+  bool all = false;
+  bool json = false;
+  std::int64_t limit = 100;
+  std::optional<Duration> watch;
+};
+
+Args queue_args(QueueCommand& command) {
+  Args args("berth queue [JOBS…] [options]",
+            "Shows the jobs that run, then those that wait in the order in which they should\n"
+            "start, then (with --all) those that ended, the newest end first.");
+  command.selection.declare(args, 0);
+  args.flag("-a,--all", command.all, "also the jobs that have ended");
+  args.value("--sort", "KEY",
+             "id, name, state, priority, submitted, started, ended, duration or\n"
+             "peak instead of that order; -KEY for the highest first",
+             [&command](std::string_view key) -> Result<void> {
+               command.order.descending = key.starts_with('-');
+               command.order.sort = key.substr(command.order.descending ? 1 : 0);
+               return {};
+             });
+  args.value("--columns", "LIST",
+             wrap_words(fmt::format("what to show: {}", fmt::join(queue_columns(), ",")), 54),
+             [&command](std::string_view text) -> Result<void> {
+               Result<std::vector<std::string>> columns = parse_queue_columns(text);
+               if (!columns) {
+                 return Failure(columns.error());
+               }
+               command.columns = std::move(*columns);
+               return {};
+             });
+  args.value("-n,--limit", "N", "at most this many (default: 100, with --json all; 0: all)",
+             command.limit);
+  add_watch_option(args, command.watch, "2s");
+  args.flag("--json", command.json, "print JSON, in order of the jobs' numbers");
+  args.example("berth queue --watch");
+  args.example("berth queue --all project=vision state=failed");
+  args.example("berth queue --all --sort -duration --columns id,name,time,exit");
+  args.example("berth queue --all --json sweep=lr-search");
+  return args;
 }
 
-void print_job_table(const std::vector<JobReport>& jobs) {
-  Table table;
-  table.column("ID", Align::Right);
-  table.column("STATE");
-  table.column("NAME");
-  table.column("GPUS");
-  table.column("MEM", Align::Right);
-  table.column("TIME", Align::Right);
-  table.column("START");
-  table.column("EXIT", Align::Right);
-  table.column("COMMAND");
-  for (const JobReport& job : jobs) {
-    const std::string state = state_of(job);
-    table.row({std::to_string(job.id.value), Cell(state, colour_of(state)),
-               printable(full_name_of(job)), printable(joined(job.gpus)), memory_words_of(job),
-               age_of(job), expected_start_of(job), exit_words(job.exit_code, job.signal),
-               printable(job.description.command)});
+/// "2 running, 14 queued": all jobs of the daemon that have not ended.
+std::string live_counts() {
+  const Result<StatusReply> status =
+      as_message(ask_daemon("GET", "/v1/status"), parse_status_reply);
+  std::string text;
+  if (!status) {
+    return text;
   }
+  for (const char* state : {"running", "starting", "queued", "held"}) {
+    const auto found = status->jobs.find(state);
+    if (found != status->jobs.end() && found->second > 0) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, state);
+    }
+  }
+  return text;
+}
+
+/// The line below the table: how many there are, and how many are not shown.
+std::string counts_line(const QueueCommand& command, const OrderedJobs& found) {
+  std::string text = command.selection.empty() ? live_counts() : "";
+  if (const std::uint64_t left = found.count - found.jobs.size(); left > 0) {
+    text +=
+        fmt::format("{}{} more not shown (--limit 0 shows all)", text.empty() ? "" : "; ", left);
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
+struct QueueScreen {
+  std::string table;
+  std::string note;  // below it
+};
+
+Result<QueueScreen> queue_screen(const QueueCommand& command) {
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
-  std::fputs(table.render(terminal.columns, terminal.colour).c_str(), stdout);
+  auto limit = static_cast<std::size_t>(command.limit);
+  if (command.watch && terminal.interactive && terminal.rows > 3) {
+    limit = limit == 0 ? terminal.rows - 3 : std::min(limit, terminal.rows - 3);
+  }
+  const Result<OrderedJobs> found =
+      list_ordered_jobs(command.selection, command.all, command.order, limit);
+  if (!found) {
+    return Failure(found.error());
+  }
+  if (found->jobs.empty()) {
+    return QueueScreen{"", !command.selection.empty() ? "no job matches\n"
+                           : command.all              ? "no jobs\n"
+                                         : "no jobs run or wait (--all: those that ended)\n"};
+  }
+  return QueueScreen{queue_table(found->jobs, command.columns, terminal),
+                     counts_line(command, *found)};
+}
+
+Result<int> show_queue(const QueueCommand& command) {
+  if (command.limit < 0) {
+    return fail(ErrorCode::Usage, "--limit must be 0 or more");
+  }
+  if (command.json) {
+    Result<std::vector<JobReport>> jobs = list_jobs(command.selection, command.all);
+    if (!jobs) {
+      return Failure(jobs.error());
+    }
+    fmt::print("{}\n", to_json(JobsReply{std::move(*jobs), std::nullopt}));
+    return 0;
+  }
+  if (command.watch) {
+    return watch_screen(*command.watch, true, [&]() -> Result<std::string> {
+      Result<QueueScreen> screen = queue_screen(command);
+      return screen ? Result<std::string>(screen->table + screen->note) : Failure(screen.error());
+    });
+  }
+  const Result<QueueScreen> screen = queue_screen(command);
+  if (!screen) {
+    return Failure(screen.error());
+  }
+  std::fputs(screen->table.c_str(), stdout);
+  std::fflush(stdout);
+  std::fputs(screen->note.c_str(), stderr);
+  return 0;
 }
 
 }  // namespace
 
 int queue_main(Words words) {
-  Selection selection;
-  bool all = false;
-  bool json = false;
-  std::int64_t limit = 100;
-  Args args("berth queue [JOBS…] [options]",
-            "Shows the jobs that run and wait, in order of their numbers.");
-  selection.declare(args, 0);
-  args.flag("-a,--all", all, "also those that have ended");
-  args.flag("--json", json, "print JSON");
-  args.value("-n,--limit", "N", "at most this many (default: 100, with --json all; 0: all)", limit);
-  args.example("berth queue");
-  args.example("berth queue --all project=vision state=failed");
-  args.example("berth queue --all --json sweep=lr-search");
+  QueueCommand command;
+  Args args = queue_args(command);
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth queue", parsed.error());
@@ -66,27 +153,8 @@ int queue_main(Words words) {
   if (!*parsed) {
     return 0;
   }
-  bool more = false;
-  Result<std::vector<JobReport>> jobs = list_jobs(selection, all, json ? 0 : limit, more);
-  if (!jobs) {
-    return report("berth queue", jobs.error());
-  }
-  if (json) {
-    fmt::print("{}\n", to_json(JobsReply{std::move(*jobs), std::nullopt}));
-    return 0;
-  }
-  if (jobs->empty()) {
-    fmt::print(stderr, "{}\n",
-               !selection.empty() ? "no job matches"
-               : all              ? "no jobs"
-                                  : "no jobs run or wait (--all: those that ended)");
-    return 0;
-  }
-  print_job_table(*jobs);
-  if (more) {
-    fmt::print(stderr, "(the first {}: --limit 0 shows all)\n", limit);
-  }
-  return 0;
+  const Result<int> code = show_queue(command);
+  return code ? *code : report("berth queue", code.error());
 }
 
 }  // namespace berth

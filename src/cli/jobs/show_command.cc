@@ -105,9 +105,11 @@ struct Told {
 };
 
 /// The chosen jobs with all that is known of each.
-Result<std::vector<Told>> read_each(const Selection& selection) {
-  bool more = false;
-  const Result<std::vector<JobReport>> jobs = list_jobs(selection, true, 0, more);
+Result<std::vector<Told>> read_each(Selection& selection) {
+  if (const Result<void> chosen = selection.choose_newest_if_empty(); !chosen) {
+    return Failure(chosen.error());
+  }
+  const Result<std::vector<JobReport>> jobs = list_jobs(selection, true);
   if (!jobs) {
     return Failure(jobs.error());
   }
@@ -143,8 +145,9 @@ std::string state_in_words(const JobReport& job) {
 int show_main(Words words) {
   Selection selection;
   bool json = false;
-  Args args("berth show JOBS… [--json]", "Shows all that is known of jobs.");
-  selection.declare(args, 1);
+  Args args("berth show [JOBS…] [--json]",
+            "Shows all that is known of jobs: your newest one, or those named.");
+  selection.declare(args, 0);
   args.flag("--json", json, "print JSON, a document for each job");
   args.example("berth show 12");
   args.example("berth show --json sweep=lr-search");
@@ -174,8 +177,12 @@ int show_main(Words words) {
 
 int why_main(Words words) {
   Selection selection;
-  Args args("berth why JOBS…", "Says why jobs have not started, and when they are expected to.");
-  selection.declare(args, 1);
+  bool json = false;
+  Args args("berth why [JOBS…] [--json]",
+            "Says why jobs have not started, and when they are expected to: your newest job, or\n"
+            "those named.");
+  selection.declare(args, 0);
+  args.flag("--json", json, "print JSON, a document for each job");
   args.example("berth why 12");
   args.example("berth why state=queued project=vision");
   const Result<bool> parsed = args.parse(words);
@@ -190,6 +197,10 @@ int why_main(Words words) {
     return report("berth why", jobs.error());
   }
   for (const auto& [text, job] : *jobs) {
+    if (json) {
+      fmt::print("{}\n", text);  // its field `why`
+      continue;
+    }
     std::string why = job.why;
     if (why.empty()) {
       why = state_in_words(job);

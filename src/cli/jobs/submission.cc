@@ -62,7 +62,7 @@ Result<std::vector<SubmitReply>> send_submission(const SubmitRequest& submission
       return Failure(checked.error());
     }
   }
-  Result<HttpClient> daemon = connect_daemon(true);
+  Result<HttpClient> daemon = connect_daemon();
   if (!daemon) {
     return Failure(daemon.error());
   }
@@ -100,18 +100,19 @@ std::string job_ranges(const std::vector<SubmitReply>& replies) {
   return text;
 }
 
-Result<void> read_log(const LogWish& wish, const std::function<void(std::string_view)>& print) {
-  Result<HttpClient> daemon = connect_daemon(false);
+Result<void> read_log(const LogRequest& request,
+                      const std::function<void(std::string_view)>& print) {
+  Result<HttpClient> daemon = connect_daemon();
   if (!daemon) {
     return Failure(daemon.error());
   }
-  std::int64_t attempt = wish.attempt;
-  std::int64_t tail = wish.tail;
+  std::int64_t attempt = request.attempt;
+  std::int64_t tail = request.tail;
   std::int64_t offset = 0;
   for (;;) {
     const std::string target =
-        fmt::format("/v1/jobs/{}/log?attempt={}&offset={}&tail={}&stream={}&wait={}", wish.job,
-                    attempt, offset, tail, wish.errors ? "err" : "out", wish.follow ? 1 : 0);
+        fmt::format("/v1/jobs/{}/log?attempt={}&offset={}&tail={}&stream={}&wait={}", request.job,
+                    attempt, offset, tail, request.errors ? "err" : "out", request.follow ? 1 : 0);
     const Result<HttpReply> reply = daemon->send("GET", target, "");
     if (!reply) {
       return Failure(reply.error());
@@ -124,9 +125,9 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
       return Failure(log.error());
     }
     print(reply->body);
-    if (log->attempt == 0 && !wish.follow) {
+    if (log->attempt == 0 && !request.follow) {
       return fail(ErrorCode::NotFound,
-                  fmt::format("job {0} has not started yet (berth why {0})", wish.job));
+                  fmt::format("job {0} has not started yet (berth why {0})", request.job));
     }
     if (log->attempt == 0) {
       continue;  // it had not begun when this was asked, and perhaps it is over by now
@@ -134,14 +135,15 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
     attempt = log->attempt;
     offset = log->offset;
     tail = -1;
-    if (log->more == LogReply::More::Now || (log->more == LogReply::More::Later && wish.follow)) {
+    if (log->more == LogReply::More::Now ||
+        (log->more == LogReply::More::Later && request.follow)) {
       continue;
     }
-    if (!wish.follow || !wish.onward) {
+    if (!request.follow || !request.onward) {
       return {};
     }
     // This attempt is over; the job may not be.
-    const Result<JobReport> job = read_job(*daemon, wish.job);
+    const Result<JobReport> job = read_job(*daemon, request.job);
     if (!job) {
       return Failure(job.error());
     }
@@ -154,11 +156,11 @@ Result<void> read_log(const LogWish& wish, const std::function<void(std::string_
 }
 
 Result<int> follow_job(std::uint64_t job) {
-  LogWish wish;
-  wish.job = job;
-  wish.attempt = 1;  // it may have failed and be tried again before the first request is there
-  wish.follow = true;
-  const Result<void> read = read_log(wish, [](std::string_view text) {
+  LogRequest request;
+  request.job = job;
+  request.attempt = 1;  // it may have failed and be tried again before the first request is there
+  request.follow = true;
+  const Result<void> read = read_log(request, [](std::string_view text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
   });
@@ -168,7 +170,7 @@ Result<int> follow_job(std::uint64_t job) {
   if (!read && read.error().code != ErrorCode::NotFound) {
     fmt::print(stderr, "berth: {}\n", read.error().message);  // its end can be told all the same
   }
-  Result<HttpClient> daemon = connect_daemon(false);
+  Result<HttpClient> daemon = connect_running_daemon();
   if (!daemon) {
     return Failure(daemon.error());
   }

@@ -22,7 +22,7 @@ inline constexpr std::size_t kMostQueued = 1'000'000;
 std::string job_ranges(const std::vector<SubmitReply>& replies);
 
 /// Which part of the output of a job to print.
-struct LogWish {
+struct LogRequest {
   std::uint64_t job = 0;
   std::int64_t attempt = 0;  // 0: the newest
   bool onward = true;        // with `follow`: also the attempts after it
@@ -32,7 +32,8 @@ struct LogWish {
 };
 
 /// Passes the job's output to `print`, piece by piece.
-Result<void> read_log(const LogWish& wish, const std::function<void(std::string_view)>& print);
+Result<void> read_log(const LogRequest& request,
+                      const std::function<void(std::string_view)>& print);
 
 /// Prints the job's output as it arrives. Returns the job's exit code as a shell would report it.
 Result<int> follow_job(std::uint64_t job);

@@ -8,8 +8,10 @@
 #include "base/bounds.h"
 #include "cli/commands.h"
 #include "cli/jobs/submission.h"
+#include "cli/run/command_file.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
+#include "cli/toolkit/table.h"
 #include "run/input.h"
 #include "spec/shell_words.h"
 #include "spec/text_jobs.h"
@@ -24,11 +26,19 @@ struct SubmitCommand {
   JobOptions options;
   SubmitRequest submission;
   std::string command;
+  std::string script;  // see script_of()
   std::string file;
   std::string format;
   std::string document;
   bool wait = false;
 };
+
+/// The word that names a script, if the command starts one.
+std::string script_of(std::span<const std::string_view> words) {
+  const bool by_shell = words.size() > 1 && (words[0] == "bash" || words[0] == "sh");
+  const std::string_view word = words[by_shell ? 1 : 0];
+  return std::string(word.substr(0, word.find(' ')));
+}
 
 Args submit_args(SubmitCommand& command) {
   Args args(
@@ -38,6 +48,7 @@ Args submit_args(SubmitCommand& command) {
   args.rest("COMMAND…", "what to run; one word with blanks is a shell command",
             [&](std::span<const std::string_view> words) -> Result<void> {
               command.command = words.size() == 1 ? std::string(words[0]) : shell_words(words);
+              command.script = script_of(words);
               return {};
             });
   args.value("--file", "FILE", "queue the job lines in FILE, as berth run takes them; - is stdin",
@@ -184,7 +195,7 @@ Result<void> gather_jobs(SubmitCommand& command) {
                 fmt::format("--format is lines or peasy, not '{}'", command.format));
   }
   if (!command.format.empty() && command.file.empty()) {
-    return fail(ErrorCode::Usage, "--format says how --file is to be read");
+    return fail(ErrorCode::Usage, "--format needs --file");
   }
   if (!command.file.empty()) {
     if (Result<void> read = command.format == "peasy" ? read_peasy(command) : read_lines(command);
@@ -207,6 +218,30 @@ Result<void> gather_jobs(SubmitCommand& command) {
   return {};
 }
 
+/// What a user may not have meant.
+void warn_about(const SubmitCommand& command) {
+  for (const SubmittedJob& job : command.submission.jobs) {
+    if (ends_in_background(job.description.command)) {
+      fmt::print(stderr,
+                 "berth submit: '{}' ends in '&': its job ends at once, and what it leaves running "
+                 "is ended with it; remove the '&'\n",
+                 printable(job.description.command));
+      break;
+    }
+  }
+  if (command.script.empty() || command.options.says_gpus()) {
+    return;
+  }
+  if (const auto gpus = slurm_gpus(command.script)) {
+    fmt::print(stderr,
+               "berth submit: {} has #SBATCH lines, which berth does not read{}; options go before "
+               "the script: berth submit --gpus {} {}\n",
+               command.script,
+               *gpus > 1 ? fmt::format(": it asks for {} GPUs and gets 1", *gpus) : "",
+               std::max<std::uint32_t>(1, *gpus), command.script);
+  }
+}
+
 Result<int> execute_submit(SubmitCommand& command) {
   if (const Result<void> gathered = gather_jobs(command); !gathered) {
     return Failure(gathered.error());
@@ -220,6 +255,7 @@ Result<int> execute_submit(SubmitCommand& command) {
       (command.submission.jobs.size() != 1 || command.submission.jobs[0].count != 1)) {
     return fail(ErrorCode::Usage, "--wait follows one job: use berth wait for many");
   }
+  warn_about(command);
   const Result<std::vector<SubmitReply>> replies = send_submission(command.submission);
   if (!replies) {
     return Failure(replies.error());

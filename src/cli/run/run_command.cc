@@ -4,11 +4,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/paths.h"
 #include "base/signals.h"
 #include "cli/commands.h"
+#include "cli/run/command_file.h"
 #include "cli/run/run_report.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
@@ -20,6 +22,7 @@
 #include "gpu/trusted.h"
 #include "policy/policies.h"
 #include "run/run.h"
+#include "spec/shell_words.h"
 
 namespace berth {
 namespace {
@@ -43,12 +46,14 @@ struct RunCommand {
 
 Args run_args(RunCommand& command) {
   Args args(
-      "berth run [options] [FILE]",
+      "berth run [options] [FILE | -- COMMAND…]",
       "Runs commands from FILE or standard input on GPUs: one line is one shell command, each\n"
       "gets a GPU of its own, and a line starts the moment it arrives and a GPU is free. Words\n"
       "@key=value before a command are its options: @gpus=2 @priority=-5 @timeout=1h @retries=2\n"
       "@name=N @after=ok:N @mem=8GiB @share=50 @mps=on @project=P @weight=3. A line <<END begins\n"
-      "a command of several lines.");
+      "a command of several lines.\n"
+      "After -- stands one command, which runs in the foreground with this terminal as its input;\n"
+      "berth run then ends with its exit code.");
   args.positional("FILE", "commands, one per line; - is standard input (the default)", 0, 1,
                   [&](std::string_view word) -> Result<void> {
                     command.file = word;
@@ -106,6 +111,7 @@ Args run_args(RunCommand& command) {
   args.flag("-q,--quiet", command.report.quiet, "print only failures and the last line");
   args.flag("-v,--verbose", command.report.verbose, "also print what starts");
   args.example("berth run --gpus 0,1 commands.txt");
+  args.example("berth run -- python train.py --lr 0.1");
   args.example("tail -f -n 0 gpu.queue | berth run");
   args.example("berth run --per-gpu 2 --log-dir logs --joblog log.tsv --resume commands.txt");
   args.example("berth run --per-gpu 4 --mps --thread-percentage 50 commands.txt");
@@ -123,6 +129,9 @@ Result<void> settle(RunCommand& command) {
     return fail(ErrorCode::Usage,
                 "--share and --per-gpu cannot be given together: each says how "
                 "many jobs share a GPU");
+  }
+  if (command.gpus == kNoDevices) {
+    run.defaults.needs.gpus = 0;
   }
   command.defaults.apply(run.defaults);
   if (command.per_gpu > 1) {
@@ -181,6 +190,11 @@ Result<int> execute_run(RunCommand& command, std::optional<Input> given) {
     return Failure(settled.error());
   }
   if (!given) {
+    if (command.file != "-" && !command.nul) {
+      if (const Result<void> checked = check_command_file(command.file); !checked) {
+        return Failure(checked.error());
+      }
+    }
     const auto separator = command.nul ? JobReader::Separator::Nul : JobReader::Separator::Newline;
     Result<Input> input = Input::open(command.file, separator);
     if (!input) {
@@ -218,6 +232,41 @@ Result<int> execute_run(RunCommand& command, std::optional<Input> given) {
   return exit_code(*summary);
 }
 
+/// `berth run [options] -- COMMAND`: one command in the foreground, with this terminal as its
+/// input, and with its exit code.
+Result<int> execute_command(RunCommand& command, const std::string& words) {
+  if (const Result<void> settled = settle(command); !settled) {
+    return Failure(settled.error());
+  }
+  const auto devices = open_devices(command.gpus);
+  if (!devices) {
+    return Failure(devices.error());
+  }
+  auto runner = DirectRunner::make();
+  if (!runner) {
+    return Failure(runner.error());
+  }
+  const auto locks = DeviceLocks::open({"run", "", words}, (*devices)->list());
+  if (!locks) {
+    return Failure(locks.error());
+  }
+  RunOptions& options = command.run;
+  options.ends_at_first_signal = true;
+  // On a terminal the command draws there itself. Elsewhere the end of its output tells an end by
+  // GPU memory from others.
+  options.outputs.capture_stderr = ::isatty(STDERR_FILENO) == 0;
+  options.adapt = [](Launch& launch, std::span<const DeviceId>) {
+    launch.stdin_fd = STDIN_FILENO;
+    launch.own_session = ::isatty(STDIN_FILENO) != 0;
+  };
+  constexpr int kInterrupted = 130;
+  int code = kInterrupted;  // unless it starts
+  const std::unique_ptr<RunObserver> reporter = make_foreground_reporter(command.report, code);
+  Run run(options, **devices, locks->get(), **runner, *reporter);
+  const Result<RunSummary> summary = run.execute(Input::from_jobs({JobLine{0, words, {}}}));
+  return summary ? Result<int>(code) : Failure(summary.error());
+}
+
 /// A reader that has gone must not end the run: jobs are worth more than messages about them.
 void outlive_readers() { ::signal(SIGPIPE, SIG_IGN); }
 
@@ -238,7 +287,31 @@ int run_with(Words words, std::optional<Input> input) {
 
 }  // namespace
 
-int run_main(Words words) { return run_with(words, std::nullopt); }
+int run_main(Words words) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes == words.end()) {
+    return run_with(words, std::nullopt);
+  }
+  outlive_readers();
+  RunCommand command;
+  const auto own = static_cast<std::size_t>(dashes - words.begin());
+  const Result<bool> parsed = run_args(command).parse(words.first(own));
+  if (!parsed) {
+    return report("berth run", parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Words rest = words.subspan(own + 1);
+  if (rest.empty() || command.file != "-") {
+    return report("berth run",
+                  Error{ErrorCode::Usage, rest.empty() ? "the command after -- is missing"
+                                                       : "give a file or a command, not both"});
+  }
+  const Result<int> code =
+      execute_command(command, rest.size() == 1 ? std::string(rest[0]) : shell_words(rest));
+  return code ? *code : report("berth run", code.error());
+}
 
 int run_jobs(std::vector<JobLine> jobs, Words run_words) {
   return run_with(run_words, Input::from_jobs(std::move(jobs)));

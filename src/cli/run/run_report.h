@@ -28,6 +28,9 @@ std::unique_ptr<RunObserver> make_json_reporter();
 /// the reporter must see.
 std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool json,
                                              JobOutputs::Options& outputs);
+/// For one command that has the terminal to itself. Sets `code` to the exit code that a shell would
+/// report for the command.
+std::unique_ptr<RunObserver> make_foreground_reporter(ReportOptions options, int& code);
 /// Prints what simple_gpu_scheduler prints.
 std::unique_ptr<RunObserver> make_seed_reporter();
 

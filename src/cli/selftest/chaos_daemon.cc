@@ -13,7 +13,7 @@ Result<std::string> ask_until_answered(std::string_view method, std::string_view
                                        std::string_view body, std::uint32_t& repeated) {
   const auto deadline = std::chrono::steady_clock::now() + kChaosPatience;
   for (;; ++repeated) {
-    Result<HttpClient> daemon = connect_daemon(true);
+    Result<HttpClient> daemon = connect_daemon();
     Result<std::string> answer =
         daemon ? ask(*daemon, method, target, body) : Result<std::string>(Failure(daemon.error()));
     if (answer || answer.error().code != ErrorCode::Unavailable ||

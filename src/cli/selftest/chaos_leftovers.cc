@@ -10,7 +10,7 @@
 #include "cli/selftest/chaos_daemon.h"
 #include "cli/toolkit/daemon_client.h"
 #include "daemon/start.h"
-#include "exec/family.h"
+#include "exec/job_processes.h"
 #include "exec/process_identity.h"
 
 namespace berth {
@@ -30,14 +30,14 @@ std::vector<Finding> check_leftovers(const std::string& home, const std::string&
   std::vector<Finding> findings;
   const pid_t pid = daemon_of(home);
   const Fd process = pid > 0 ? open_pid(pid) : Fd();
-  if (Result<HttpClient> daemon = connect_daemon(false)) {
+  if (Result<HttpClient> daemon = connect_running_daemon()) {
     (void)ask(*daemon, "POST", "/v1/daemon/stop").has_value();
   }
   const auto deadline = std::chrono::steady_clock::now() + kChaosPatience;
   if (!wait_for_end(process, kChaosPatience)) {
     findings.push_back({Finding::Kind::Left, "the daemon does not stop"});
   }
-  for (const Relative& left : marked(mark)) {
+  for (const JobProcess& left : marked(mark)) {
     // The launcher sees the daemon go and follows.
     const Fd other = open_pid(left.pid);
     const auto time =
@@ -52,9 +52,9 @@ std::vector<Finding> check_leftovers(const std::string& home, const std::string&
 
 void end_everything(const std::string& mark) {
   // What forks while it is looked for is found in the next look.
-  for (std::vector<Relative> left = marked(mark); !left.empty(); left = marked(mark)) {
+  for (std::vector<JobProcess> left = marked(mark); !left.empty(); left = marked(mark)) {
     std::vector<Fd> processes;
-    for (const Relative& each : left) {
+    for (const JobProcess& each : left) {
       processes.push_back(open_pid(each.pid));
       if (processes.back() && has_marks(each.pid, {mark})) {
         (void)signal_process(processes.back().get(), SIGKILL);

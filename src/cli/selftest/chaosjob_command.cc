@@ -37,7 +37,7 @@ bool append(int ledger, const LedgerLine& line) {
   ::signal(SIGTERM, SIG_IGN);
   const std::string target = fmt::format("/v1/jobs/kill?select={}", id);
   for (;;) {
-    if (Result<HttpClient> daemon = connect_daemon(false)) {
+    if (Result<HttpClient> daemon = connect_running_daemon()) {
       (void)ask(*daemon, "POST", target).has_value();
     }
     constexpr int kPauseMilliseconds = 20;

@@ -168,13 +168,12 @@ DaemonJobs as_workload(const std::vector<PastJob>& jobs, const Machine& machine)
 }  // namespace
 
 Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
-  bool more = false;
   const Result<StatusReply> status =
       as_message(ask_daemon("GET", "/v1/status"), parse_status_reply);
   if (!status) {
     return Failure(status.error());
   }
-  const Result<std::vector<JobReport>> list = list_jobs(Selection{}, !queue, 0, more);
+  const Result<std::vector<JobReport>> list = list_jobs(Selection{}, !queue);
   if (!list) {
     return Failure(list.error());
   }

@@ -321,7 +321,7 @@ int sim_main(Words words) {
     return report(kSimName, study.error());
   }
   if (study->skipped > 0) {
-    fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kSimName, study->skipped,
+    fmt::print(stderr, "{}: skipped {} rows; the first: {}\n", kSimName, study->skipped,
                study->first_skipped);
   }
   const Result<int> status = run_prepared(options, *study);

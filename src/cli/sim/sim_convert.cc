@@ -42,7 +42,7 @@ int sim_convert_main(Words words) {
                   });
   args.value("--user", "NAME", "only the jobs of this user", options.user);
   args.flag("--history", history, "what the daemon has run, instead of a trace");
-  args.flag("--skip-bad", options.skip_bad, "leave rows out that make no sense");
+  args.flag("--skip-bad", options.skip_bad, "skip rows that make no sense");
   args.example("berth sim convert lublin_256.swf lublin.csv");
   args.example("berth sim convert --history ours.csv");
   const Result<bool> parsed = args.parse(words);
@@ -63,7 +63,7 @@ int sim_convert_main(Words words) {
     return report(kName, trace.error());
   }
   if (trace->skipped > 0) {
-    fmt::print(stderr, "{}: {} rows left out; the first: {}\n", kName, trace->skipped,
+    fmt::print(stderr, "{}: skipped {} rows; the first: {}\n", kName, trace->skipped,
                trace->first_skipped);
   }
   const std::string csv = to_csv(trace->workload);

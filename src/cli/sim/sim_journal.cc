@@ -81,7 +81,7 @@ int sim_journal_main(std::span<const std::string_view> words) {
                    ? "all as the daemon decided"
                    : fmt::format("{} differences", replay->differences.size()));
     if (replay->skipped > 0) {
-      fmt::print("{} earlier entries were left out: they are before the first checkpoint\n",
+      fmt::print("{} earlier entries were skipped: they are before the first checkpoint\n",
                  replay->skipped);
     }
     if (replay->forgotten > 0) {

@@ -99,7 +99,7 @@ void SimCommandOptions::declare_workload(Args& args) {
              "(and user, gpu_milli, …), or from an .swf file; also gzipped",
              trace);
   args.value("--generate", "KIND",
-             "jobs made up: mix, poisson, bursty or lublin, with settings\n"
+             "generated jobs: mix, poisson, bursty or lublin, with settings\n"
              "like poisson:n=10000,load=0.8,mean=1h",
              generate);
   args.flag("--history", history, "the jobs that this user's daemon has run");
@@ -123,7 +123,7 @@ void SimCommandOptions::declare_workload(Args& args) {
                return {};
              });
   args.flag("--skip-bad", trace_options.skip_bad,
-            "leave rows out that make no sense or ask for too many GPUs");
+            "skip rows that make no sense or ask for too many GPUs");
 }
 
 void SimCommandOptions::declare_study(Args& args) {
@@ -154,7 +154,8 @@ void SimCommandOptions::declare_study(Args& args) {
                return {};
              });
   args.value("--seed", "N", "the first seed (default: 1)", seed);
-  args.value("--seeds", "N", "run everything with so many seeds, with confidence intervals", seeds);
+  args.value("--seeds", "N", "run everything with this many seeds, with confidence intervals",
+             seeds);
   args.value("--estimate-error", "E",
              "policies see lengths that are wrong by a factor of e^(E × normal)",
              [this](std::string_view text) -> Result<void> {

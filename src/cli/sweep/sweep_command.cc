@@ -68,8 +68,9 @@ Args sweep_args(Options& options) {
   args.flag("--count", options.count, "print only how many commands there are");
   args.flag("--run", options.run, "run them; every word after it belongs to berth run");
   args.flag("--submit", options.submit,
-            "queue them; every word after it belongs to berth submit. The jobs\n"
-            "carry the sweep's --name and their parameters: berth kill sweep=NAME");
+            "queue them. Takes the options of berth submit, too (priority has no short\n"
+            "form here). The jobs carry the sweep's --name and their parameters:\n"
+            "berth kill sweep=NAME");
   args.example("berth sweep 'train.py --lr {lr} --bs {bs}' -p lr 0.1 0.01 -p bs 32 64");
   args.example("berth sweep 'train.py --lr {lr}' -p lr=log:1e-5..1e-1 --n-samples 20 --seed 7");
   args.example("berth sweep 'net.py {fc0} {fc1}' -p fc0 64 128 -p fc1 64 128 --where 'fc1 <= fc0'");
@@ -172,25 +173,29 @@ Result<int> run_points(const Sweep& sweep, std::uint64_t seed, Words run_words) 
   return run_jobs(std::move(jobs), run_words);
 }
 
-Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
-  JobOptions job_options;
+/// What --submit adds to a sweep's options.
+struct SweepSubmission {
+  JobOptions jobs;
+  std::string token;
+
+  Args args() {
+    Args args("", "");
+    jobs.declare(args);
+    args.value("--token", "TEXT", "the same token again queues nothing again", token);
+    return args;
+  }
+};
+
+Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, const SweepSubmission& how) {
   SubmitRequest submission;
-  Args args("berth sweep … --submit [options]", "Queues the jobs of a sweep.");
-  job_options.declare(args);
-  args.value("--token", "TEXT", "the same token again queues nothing again", submission.token);
-  const Result<bool> parsed = args.parse(words);
-  if (!parsed) {
-    return Failure(parsed.error());
-  }
-  if (!*parsed) {
-    return 0;
-  }
+  submission.token = how.token;
+  const JobOptions& job_options = how.jobs;
   Result<JobDescription> defaults = job_options.description();
   if (!defaults) {
     return Failure(defaults.error());
   }
   if (defaults->name.empty()) {
-    return fail(ErrorCode::Usage, "a sweep needs a name to be found by: --submit --name NAME");
+    return fail(ErrorCode::Usage, "a sweep needs a name to be found by: --name NAME");
   }
   defaults->sweep = defaults->name;
   submission.defaults = std::move(*defaults);
@@ -225,7 +230,7 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, Words words) {
   return 0;
 }
 
-Result<int> perform(const Options& options, Words more_words) {
+Result<int> perform(const Options& options, const SweepSubmission& submission, Words run_words) {
   Result<SweepSpec> spec = gather_spec(options);
   if (!spec) {
     return Failure(spec.error());
@@ -236,10 +241,10 @@ Result<int> perform(const Options& options, Words more_words) {
     return Failure(sweep.error());
   }
   if (options.run) {
-    return run_points(*sweep, seed, more_words);
+    return run_points(*sweep, seed, run_words);
   }
   if (options.submit) {
-    return submit_points(*sweep, seed, more_words);
+    return submit_points(*sweep, seed, submission);
   }
   if (options.count) {
     const Result<std::uint64_t> count = count_points(*sweep, seed);
@@ -261,19 +266,23 @@ Result<int> perform(const Options& options, Words more_words) {
 }  // namespace
 
 int sweep_main(Words words) {
-  const auto last = std::find_if(words.begin(), words.end(), [](std::string_view word) {
-    return word == "--run" || word == "--submit";
-  });
-  const auto own = static_cast<std::size_t>(last - words.begin()) + (last == words.end() ? 0 : 1);
+  const auto run = std::find(words.begin(), words.end(), "--run");
+  const auto own = static_cast<std::size_t>(run - words.begin()) + (run == words.end() ? 0 : 1);
   Options options;
-  const Result<bool> parsed = sweep_args(options).parse(words.first(own));
+  SweepSubmission submission;
+  Args args = sweep_args(options);
+  const Args job_args = submission.args();
+  if (std::find(words.begin(), words.end(), "--submit") != words.end()) {
+    args.accept_also(job_args);
+  }
+  const Result<bool> parsed = args.parse(words.first(own));
   if (!parsed) {
     return report(kSweepName, parsed.error());
   }
   if (!*parsed) {
     return 0;
   }
-  const Result<int> status = perform(options, words.subspan(own));
+  const Result<int> status = perform(options, submission, words.subspan(own));
   return status ? *status : report(kSweepName, status.error());
 }
 

@@ -11,17 +11,22 @@
 
 namespace berth {
 
-/// A connection to the daemon. `start` says whether to start a daemon if none runs.
-Result<HttpClient> connect_daemon(bool start);
+/// A connection to the daemon, which is started if none runs.
+Result<HttpClient> connect_daemon();
+/// A connection to the daemon that runs.
+Result<HttpClient> connect_running_daemon();
 
 /// The body of a good answer, or the error that the daemon gave.
 Result<std::string> ask(HttpClient& daemon, std::string_view method, std::string_view target,
                         std::string_view body = {});
 
-/// The same on a new connection. `patience` is how long the answer may take.
+/// The same on a new connection to the daemon, which is started if none runs. `patience` is how
+/// long the answer may take.
 Result<std::string> ask_daemon(std::string_view method, std::string_view target,
-                               std::string_view body = {}, bool start = false,
+                               std::string_view body = {},
                                Duration patience = std::chrono::seconds(60));
+/// The same, but an error if no daemon runs.
+Result<std::string> ask_running_daemon(std::string_view method, std::string_view target);
 
 /// An answer as a message: as_message(ask_daemon("GET", "/v1/status"), parse_status_reply).
 template <class T>

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include "cli/toolkit/words.h"
 
 namespace berth {
 namespace {
@@ -13,20 +13,30 @@ bool looks_like_device(std::string_view word) {
          word.starts_with("MIG-");
 }
 
-}  // namespace
-
-void add_gpus_option(Args& args, std::string& out) {
-  const char* variable = std::getenv("BERTH_GPUS");
-  out = variable != nullptr && *variable != '\0' ? variable : "auto";
+void declare(Args& args, std::string& out, std::string_view otherwise) {
   args.list(
       "--gpus", "LIST",
-      "auto, 0,1,2 or 0 1 2, UUIDs, all, sim:4 or sim:4x24GiB\n"
-      "(default: $BERTH_GPUS, else auto: all that the drivers show)",
+      fmt::format("auto, 0,1,2 or 0 1 2, UUIDs, all, none, sim:4 or sim:4x24GiB\n"
+                  "(default: $BERTH_GPUS, else {})",
+                  otherwise),
       [&out](std::span<const std::string_view> words) -> Result<void> {
         out = fmt::format("{}", fmt::join(words, " "));
         return {};
       },
       looks_like_device);
+}
+
+}  // namespace
+
+void add_gpus_option(Args& args, std::string& out) {
+  out = environment_variable("BERTH_GPUS");
+  out = out.empty() ? "auto" : out;
+  declare(args, out, "auto: all that the drivers show");
+}
+
+void add_daemon_gpus_option(Args& args, std::string& out) {
+  out = environment_variable("BERTH_GPUS");
+  declare(args, out, "as before, else auto: all\nthat the drivers show");
 }
 
 }  // namespace berth

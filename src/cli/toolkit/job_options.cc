@@ -12,6 +12,7 @@
 
 #include "base/bounds.h"
 #include "base/signals.h"
+#include "cli/toolkit/after_option.h"
 #include "cli/toolkit/clock.h"
 #include "cli/toolkit/line_flags.h"
 #include "cli/toolkit/words.h"
@@ -45,23 +46,6 @@ Args::Setter names_into(std::vector<std::string>& names) {
     }
     return {};
   };
-}
-
-Result<void> read_after(const std::string& text, std::vector<Dependency>& after) {
-  const Result<std::vector<AfterName>> names = parse_after(text);
-  if (!names) {
-    return Failure(names.error());
-  }
-  for (const AfterName& name : *names) {
-    const Result<std::int64_t> job = parse_integer(name.job, "--after");
-    if (!job || *job < 1) {
-      return fail(
-          ErrorCode::Usage,
-          fmt::format("--after takes numbers of jobs, as in ok:12,any:13, not '{}'", name.job));
-    }
-    after.push_back({JobId{static_cast<std::uint64_t>(*job)}, name.when});
-  }
-  return {};
 }
 
 /// "USR1@60": the signal, and how long before the time limit.
@@ -176,7 +160,9 @@ void JobOptions::declare(Args& args) {
   args.value("--expected", "TIME", "how long it is expected to run", spec.expected);
   args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
              filled(begin_));
-  args.value("--after", "JOBS", "start after others: ok:12,any:13,notok:14", filled(after_));
+  args.value("--after", "JOBS",
+             "start after others: ok:12,any:prep,notok:@~1 (numbers, names, submissions)",
+             filled(after_));
   add_line_flag(args, line_, "retries", "--retries", "N",
                 "run it again when it fails, up to N times");
   args.value("--retry-on", "CAUSES", "what is tried again: fail, timeout (default: both), lost",
@@ -210,9 +196,11 @@ Result<JobDescription> JobOptions::description() const {
     spec.begin = *begin;
   }
   if (!after_.empty()) {
-    if (const Result<void> read = read_after(after_, spec.after); !read) {
-      return Failure(read.error());
+    Result<std::vector<Dependency>> after = read_after(after_);
+    if (!after) {
+      return Failure(after.error());
     }
+    spec.after = std::move(*after);
   }
   if (!signal_.empty()) {
     if (const Result<void> read = read_warning(signal_, job); !read) {

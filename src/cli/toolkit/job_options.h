@@ -19,6 +19,8 @@ class JobOptions {
   /// Sets how many jobs each command becomes, and the index of the first.
   Result<void> apply_array(SubmittedJob& job) const;
   const std::string& name() const { return job_.name; }
+  /// Whether the user says how many GPUs.
+  bool says_gpus() const { return line_.gpus.has_value(); }
 
  private:
   JobDescription job_;

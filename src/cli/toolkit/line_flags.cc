@@ -16,8 +16,8 @@ void add_claim_flags(Args& args, LineOptions& options, Duration& profile) {
                 "default): what such jobs were seen to use, or a GPU of its own while that\n"
                 "is not known; off: a GPU of its own");
   args.value("--profile", "TIME",
-             "while nobody knows what such jobs use, run one so long first, alone, to\n"
-             "find out, and then anew beside others",
+             "while the memory use of such jobs is unknown, run one alone for this long\n"
+             "to learn it, then start it anew beside others",
              profile);
 }
 

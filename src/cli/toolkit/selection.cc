@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <iterator>
+#include <map>
 
 #include "api/http_text.h"
 #include "api/messages/ids.h"
@@ -55,6 +56,24 @@ std::string Selection::query() const {
   return text;
 }
 
+Result<void> Selection::choose_newest_if_empty() {
+  if (!empty()) {
+    return {};
+  }
+  const Result<JobsReply> newest = as_message(
+      ask_daemon("GET",
+                 fmt::format("/v1/jobs?all=1&descending=1&limit=1&select=user={}", ::getuid())),
+      parse_jobs_reply);
+  if (!newest) {
+    return Failure(newest.error());
+  }
+  if (newest->jobs.empty()) {
+    return fail(ErrorCode::NotFound, "you have not submitted a job yet");
+  }
+  add(std::to_string(newest->jobs[0].id.value));
+  return {};
+}
+
 bool Selection::one_by_one() const {
   return std::all_of(words_.begin(), words_.end(), [](const std::string& word) {
     return word.find_first_not_of("0123456789") == word.npos;
@@ -84,17 +103,14 @@ Result<bool> confirm(std::string_view verb, const Selection& selection, std::str
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all, std::int64_t limit,
-                                         bool& more) {
+Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all) {
   constexpr std::int64_t kPage = 1000;
   std::vector<JobReport> jobs;
   JobId after;
-  for (more = true; more;) {
-    const auto have = static_cast<std::int64_t>(jobs.size());
-    const std::int64_t count = limit == 0 ? kPage : std::min(kPage, limit - have);
+  for (bool more = true; more;) {
     Result<JobsReply> page = as_message(
         ask_daemon("GET", fmt::format("/v1/jobs?all={}&after={}&limit={}&{}", all ? 1 : 0,
-                                      after.value, count, selection.query())),
+                                      after.value, kPage, selection.query())),
         parse_jobs_reply);
     if (!page) {
       return Failure(page.error());
@@ -102,11 +118,45 @@ Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all, s
     std::move(page->jobs.begin(), page->jobs.end(), std::back_inserter(jobs));
     more = page->next.has_value();
     after = page->next.value_or(after);
-    if (limit != 0 && static_cast<std::int64_t>(jobs.size()) >= limit) {
-      break;
-    }
   }
   return jobs;
+}
+
+Result<OrderedJobs> list_ordered_jobs(const Selection& selection, bool all,
+                                      const JobOrdering& order, std::size_t limit) {
+  constexpr std::size_t kAtOnce = 500;  // numbers in one request
+  const Result<IdsReply> found =
+      as_message(ask_daemon("GET", fmt::format("/v1/jobs/ids?all={}&sort={}&descending={}&{}",
+                                               all ? 1 : 0, percent_encode(order.sort),
+                                               order.descending ? 1 : 0, selection.query())),
+                 parse_ids_reply);
+  if (!found) {
+    return Failure(found.error());
+  }
+  OrderedJobs ordered;
+  ordered.count = found->count;
+  const std::vector<JobId> ids = found->first(limit);
+  for (std::size_t first = 0; first < ids.size(); first += kAtOnce) {
+    const std::size_t end = std::min(first + kAtOnce, ids.size());
+    Selection part;
+    for (std::size_t i = first; i < end; ++i) {
+      part.add(std::to_string(ids[i].value));
+    }
+    Result<std::vector<JobReport>> jobs = list_jobs(part, true);
+    if (!jobs) {
+      return Failure(jobs.error());
+    }
+    std::map<JobId, JobReport> by_id;
+    for (JobReport& job : *jobs) {
+      by_id.emplace(job.id, std::move(job));
+    }
+    for (std::size_t i = first; i < end; ++i) {
+      if (auto job = by_id.extract(ids[i])) {  // else it was forgotten meanwhile
+        ordered.jobs.push_back(std::move(job.mapped()));
+      }
+    }
+  }
+  return ordered;
 }
 
 }  // namespace berth

@@ -17,6 +17,9 @@ class Selection {
   void declare(Args& args, std::size_t least);
   /// "select=…&select=…".
   std::string query() const;
+  void add(std::string word) { words_.push_back(std::move(word)); }
+  /// Chooses the user's newest job if no word was given.
+  Result<void> choose_newest_if_empty();
   bool empty() const { return words_.empty(); }
   const std::vector<std::string>& words() const { return words_; }
   /// Every job is named by a number of its own.
@@ -32,9 +35,20 @@ class Selection {
 /// one. `among` narrows the choice as the command will: "state=live". False when the user declines.
 Result<bool> confirm(std::string_view verb, const Selection& selection, std::string_view among);
 
-/// All selected jobs, fetched page by page, at most `limit` (0: all). `more` tells whether some
-/// were omitted.
-Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all, std::int64_t limit,
-                                         bool& more);
+/// All selected jobs in order of their numbers, fetched page by page.
+Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all);
+
+/// The first of the selected jobs in some order.
+struct OrderedJobs {
+  std::vector<JobReport> jobs;
+  std::uint64_t count = 0;  // of all selected jobs
+};
+struct JobOrdering {
+  std::string sort = "queue";  // as GET /v1/jobs/ids takes it
+  bool descending = false;
+};
+/// At most `limit` of them (0: all).
+Result<OrderedJobs> list_ordered_jobs(const Selection& selection, bool all,
+                                      const JobOrdering& order, std::size_t limit);
 
 }  // namespace berth

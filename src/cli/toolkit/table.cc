@@ -93,6 +93,10 @@ void Table::column(std::string header, Align align) {
   columns_.push_back({std::move(header), align});
 }
 
+void Table::optional_column(std::string header, Align align) {
+  columns_.push_back({std::move(header), align, true});
+}
+
 void Table::row(std::vector<Cell> cells) {
   cells.resize(columns_.size(), Cell(""));
   for (Cell& cell : cells) {
@@ -101,16 +105,30 @@ void Table::row(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> Table::widths(std::size_t columns) const {
+std::vector<std::size_t> Table::shown() const {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const bool says_something =
+        std::any_of(rows_.begin(), rows_.end(),
+                    [i](const std::vector<Cell>& cells) { return !cells[i].text.empty(); });
+    if (!columns_[i].optional || says_something) {
+      shown.push_back(i);
+    }
+  }
+  return shown;
+}
+
+std::vector<std::size_t> Table::widths(const std::vector<std::size_t>& shown,
+                                       std::size_t columns) const {
   std::vector<std::size_t> widths;
   std::size_t total = 0;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  for (const std::size_t i : shown) {
     std::size_t width = display_width(columns_[i].header);
     for (const std::vector<Cell>& cells : rows_) {
       width = std::max(width, display_width(cells[i].text));
     }
+    total += width + (widths.empty() ? 0 : kGap.size());
     widths.push_back(width);
-    total += width + (i > 0 ? kGap.size() : 0);
   }
   while (columns > 0 && total > columns) {
     const auto widest = std::max_element(widths.begin(), widths.end());
@@ -124,18 +142,21 @@ std::vector<std::size_t> Table::widths(std::size_t columns) const {
 }
 
 std::string Table::render(std::size_t columns, bool colour) const {
-  const std::vector<std::size_t> width = widths(columns);
+  const std::vector<std::size_t> shown = this->shown();
+  const std::vector<std::size_t> width = widths(shown, columns);
   std::string text;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Column& column = columns_[shown[i]];
     text += i > 0 ? kGap : "";
-    append_cell(text, columns_[i].header, width[i], columns_[i].align, colour ? "\x1b[1m" : "");
+    append_cell(text, column.header, width[i], column.align, colour ? "\x1b[1m" : "");
   }
   end_line(text);
   for (const std::vector<Cell>& cells : rows_) {
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const Cell& cell = cells[shown[i]];
       text += i > 0 ? kGap : "";
-      append_cell(text, cells[i].text, width[i], columns_[i].align,
-                  colour ? code(cells[i].colour) : "");
+      append_cell(text, cell.text, width[i], columns_[shown[i]].align,
+                  colour ? code(cell.colour) : "");
     }
     end_line(text);
   }

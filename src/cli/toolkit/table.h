@@ -25,6 +25,8 @@ class Table {
  public:
   /// Columns first, then rows.
   void column(std::string header, Align align = Align::Left);
+  /// A column that vanishes when it has nothing to say.
+  void optional_column(std::string header, Align align = Align::Left);
   /// One cell per column; missing ones are empty.
   void row(std::vector<Cell> cells);
 
@@ -36,8 +38,11 @@ class Table {
   struct Column {
     std::string header;
     Align align;
+    bool optional = false;
   };
-  std::vector<std::size_t> widths(std::size_t columns) const;
+  /// The indices of the columns that are shown.
+  std::vector<std::size_t> shown() const;
+  std::vector<std::size_t> widths(const std::vector<std::size_t>& shown, std::size_t columns) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;

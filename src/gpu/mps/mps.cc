@@ -58,7 +58,7 @@ MpsKeeper* Mps::keeper_of(JobId job) {
 Result<bool> Mps::use(JobId job, const DeviceInfo& device, uid_t user) {
   if (device.family == DeviceFamily::Amd) {
     return fail(ErrorCode::Usage,
-                fmt::format("MPS is for NVIDIA's devices, which GPU {} is not: leave MPS out",
+                fmt::format("MPS is for NVIDIA's devices, which GPU {} is not: omit --mps",
                             device.spec.name));
   }
   if (const Result<void> available = check_available(); !available) {

@@ -125,7 +125,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 Result<MpsProcess> spawn_script(const MpsPlace& place, const Script& script) {
   if (!place.identity && place.user != ::geteuid()) {
-    return fail(ErrorCode::Refused, fmt::format("who user {} is, is not known", place.user));
+    return fail(ErrorCode::Refused, fmt::format("user {} is unknown here", place.user));
   }
   MpsProcess process;
   process.output = Fd(::memfd_create("berth-mps", MFD_CLOEXEC));
@@ -217,7 +217,7 @@ Result<std::string> find_mps_program() {
   return fail(
       ErrorCode::Refused,
       fmt::format("MPS is asked for but {} is not on PATH; install what comes with NVIDIA's "
-                  "driver, or leave MPS out",
+                  "driver, or omit --mps",
                   kProgram));
 }
 
