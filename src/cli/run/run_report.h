@@ -28,8 +28,6 @@ std::unique_ptr<RunObserver> make_json_reporter();
 /// the reporter must see.
 std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool json,
                                              JobOutputs::Options& outputs);
-/// Prints what simple_gpu_scheduler prints.
-std::unique_ptr<RunObserver> make_seed_reporter();
 
 // --- shared by reporters
 
