@@ -55,7 +55,9 @@ void RunHalt::take_signals() {
     account_.summary().interrupted = true;
     // When the terminal is gone nobody can ask twice.
     const int next = static_cast<int>(stage_) + 1;
-    const int level = signal.ssi_signo == SIGHUP ? std::max(2, next) : std::min(3, next);
+    const bool at_once =
+        signal.ssi_signo == SIGHUP || (signal.ssi_code == SI_QUEUE && signal.ssi_int == kEndAtOnce);
+    const int level = at_once ? std::max(2, next) : std::min(3, next);
     go_to(static_cast<Stage>(std::min(level, 3)));
     if (const std::size_t running = driver_.view().running().size(); running > 0) {
       observer_.interrupted(static_cast<int>(stage_), running);
