@@ -12,6 +12,7 @@
 #include "base/failpoint.h"
 #include "base/read_file.h"
 #include "base/secret.h"
+#include "batch/batch_ids.h"
 
 namespace berth {
 namespace {
@@ -138,7 +139,7 @@ bool BatchProgress::take(std::string_view line) {
   return true;
 }
 
-Result<BatchJournal> BatchJournal::open(const std::string& path) {
+Result<BatchJournal> BatchJournal::open(const std::string& path, std::string ids) {
   Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!file) {
     return fail_errno(fmt::format("cannot keep the progress in {}", path), errno);
@@ -157,6 +158,7 @@ Result<BatchJournal> BatchJournal::open(const std::string& path) {
     return Failure(text.error());
   }
   BatchJournal journal(std::move(file), path);
+  journal.ids_ = std::move(ids);
   const Result<std::size_t> whole = take_all(path, *text, journal.progress_);
   if (!whole) {
     return Failure(whole.error());
@@ -230,10 +232,15 @@ Result<void> BatchJournal::write_line(const std::string& line) {
 }
 
 Result<BatchSpan> BatchJournal::begin_batch(std::size_t count) {
-  const BatchSpan span{progress_.taken(), count, progress_.next_id};
+  const Result<std::uint64_t> id =
+      ids_.empty() ? progress_.next_id : take_batch_ids(ids_, count, progress_.next_id);
+  const BatchSpan span{progress_.taken(), count, id.value_or(progress_.next_id)};
   const Result<void> added =
       add(fmt::format("batch\t{}\t{}\t{}", span.first, span.count, span.first_id));
-  return added ? Result<BatchSpan>(span) : Failure(added.error());
+  if (!added || !id) {
+    return Failure(added ? id.error() : added.error());
+  }
+  return span;
 }
 
 Result<void> BatchJournal::script_profiled(const std::string& script, Bytes peak) {

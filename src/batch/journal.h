@@ -50,13 +50,15 @@ struct BatchProgress {
 
 class BatchJournal {
  public:
-  /// Takes the lock; creates the file if it does not exist.
-  static Result<BatchJournal> open(const std::string& path);
+  /// Takes the lock; creates the file if it does not exist. `ids` is the file that counts the ids
+  /// of all batch files; without one, the ids of this file count from 1.
+  static Result<BatchJournal> open(const std::string& path, std::string ids = "");
   /// Reads the progress without taking the lock. `running` tells whether a process holds the lock.
   static Result<BatchProgress> look(const std::string& path, bool& running);
 
   const BatchProgress& progress() const { return progress_; }
 
+  /// The batch has begun even when this fails, for a run that goes on without its record.
   Result<BatchSpan> begin_batch(std::size_t count);
   /// `script` is the fingerprint of a script.
   Result<void> script_profiled(const std::string& script, Bytes peak);
@@ -75,6 +77,7 @@ class BatchJournal {
 
   Fd file_;
   std::string path_;
+  std::string ids_;
   BatchProgress progress_;
 };
 

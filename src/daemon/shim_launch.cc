@@ -24,6 +24,16 @@ std::vector<std::string> changed(std::vector<std::string> environment,
   return environment;
 }
 
+/// What the user's environment says of this variable; empty: nothing.
+std::string_view value_of(std::string_view name, const std::vector<std::string>& environment) {
+  for (const std::string_view entry : environment) {
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=')) {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 ShimLaunch shim_launch(const StartJob& start, const JobRecord& job, const StoredAttempt& attempt,
@@ -33,6 +43,11 @@ ShimLaunch shim_launch(const StartJob& start, const JobRecord& job, const Stored
   EnvironmentChanges changes = driver.attempts().environment(
       start, description.name, description.project,
       attempt.begun.time_since_epoch() / Duration(std::chrono::seconds(1)));
+  std::vector<DeviceInfo> leased;
+  for (const DeviceId device : start.devices) {
+    leased.push_back(driver.devices().info(device));
+  }
+  keep_device_order(changes, value_of("CUDA_DEVICE_ORDER", description.environment), leased);
   changes.emplace_back("BERTH_RUN", mark);
   changes.emplace_back("BERTH_JOB_ID", std::to_string(start.job.value));
   changes.emplace_back("BERTH_ARRAY_INDEX",

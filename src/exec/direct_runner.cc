@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -33,13 +34,17 @@ bool replaced(const char* entry, const Launch& launch) {
   });
 }
 
-/// In the child, which may make raw system calls only. Out of the way of what scripts number by
-/// hand.
-BERTH_UNSANITIZED int keep_locks(void* argument) {
-  const auto& locks = *static_cast<const LockList*>(argument);
-  constexpr long kFirst = 50;
-  for (std::size_t i = 0; i < locks.count; ++i) {
-    raw_syscall(SYS_fcntl, locks.first[i], F_DUPFD, kFirst);
+/// In the child, which may make raw system calls only.
+BERTH_UNSANITIZED int begin_direct_child(void* argument) {
+  const auto& setup = *static_cast<const ChildSetup*>(argument);
+  constexpr long kFirst = 50;  // out of the way of what scripts number by hand
+  for (std::size_t i = 0; i < setup.locks; ++i) {
+    raw_syscall(SYS_fcntl, setup.first_lock[i], F_DUPFD, kFirst);
+  }
+  if (setup.parents_group != 0) {
+    // The leader of a process group cannot begin a session.
+    raw_syscall(SYS_setpgid, 0, setup.parents_group);
+    raw_syscall(SYS_setsid);
   }
   return 0;
 }
@@ -109,11 +114,10 @@ void DirectRunner::prepare(Process& process) {
   plan.stdout_fd = launch.stdout_fd;
   plan.stderr_fd = launch.stderr_fd;
   plan.death_signal = SIGTERM;
-  if (!launch.locks.empty()) {
-    process.locks = {launch.locks.data(), launch.locks.size()};
-    plan.prepare = keep_locks;
-    plan.prepare_argument = &process.locks;
-  }
+  process.setup = {launch.locks.data(), launch.locks.size(),
+                   launch.own_session ? ::getpgrp() : pid_t{0}};
+  plan.prepare = begin_direct_child;
+  plan.prepare_argument = &process.setup;
 }
 
 Result<pid_t> DirectRunner::start(Launch launch) {

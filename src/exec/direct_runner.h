@@ -18,10 +18,11 @@
 
 namespace berth {
 
-/// A list that a child that shares our memory can read.
-struct LockList {
-  const int* first = nullptr;
-  std::size_t count = 0;
+/// What a child that shares our memory does before exec.
+struct ChildSetup {
+  const int* first_lock = nullptr;
+  std::size_t locks = 0;
+  pid_t parents_group = 0;  // set: the child leaves it for a session of its own
 };
 
 class DirectRunner final : public Runner {
@@ -50,7 +51,7 @@ class DirectRunner final : public Runner {
     pid_t pid = 0;
     std::vector<std::string> variables;
     SpawnPlan plan;
-    LockList locks;
+    ChildSetup setup;
     std::unique_ptr<SpawnStack> stack;
     std::unique_ptr<Cgroup> cgroup;
   };

@@ -24,6 +24,9 @@ struct Launch {
   int stdin_fd = -1;  // /dev/null
   int stdout_fd = 1;
   int stderr_fd = 2;
+  /// The job gets a session of its own: a terminal lets it read there, and change the terminal's
+  /// settings, although the job is not in the foreground process group. Ctrl-C does not reach it.
+  bool own_session = false;
   /// The job keeps these open, so that their locks stay until the job has ended, even if berth
   /// dies.
   std::vector<int> locks;

@@ -1,5 +1,7 @@
 #include "gpu/job_environment.h"
 
+#include <algorithm>
+
 namespace berth {
 
 EnvironmentChanges device_environment(const Devices& devices, std::span<const DeviceId> leased) {
@@ -18,6 +20,23 @@ EnvironmentChanges device_environment(const Devices& devices, std::span<const De
   }
   changes.emplace_back("BERTH_GPUS", std::move(names));
   return changes;
+}
+
+bool keep_device_order(EnvironmentChanges& changes, std::string_view order,
+                       std::span<const DeviceInfo> leased) {
+  const bool numbered = std::any_of(leased.begin(), leased.end(), [](const DeviceInfo& device) {
+    return device.family == DeviceFamily::Nvidia && device.spec.uuid.empty();
+  });
+  const auto change = std::find_if(changes.begin(), changes.end(), [](const auto& each) {
+    return each.first == "CUDA_DEVICE_ORDER";
+  });
+  if (change == changes.end() || order.empty() || change->second == order) {
+    return true;
+  }
+  if (!numbered) {
+    changes.erase(change);
+  }
+  return !numbered;
 }
 
 void add_changes(EnvironmentChanges& changes, EnvironmentChanges later) {

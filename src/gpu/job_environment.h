@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,12 @@ using EnvironmentChanges = std::vector<std::pair<std::string, std::optional<std:
 
 /// The changes that make the job's leased devices visible to it, and no others.
 EnvironmentChanges device_environment(const Devices& devices, std::span<const DeviceId> leased);
+
+/// Leaves the user's own CUDA_DEVICE_ORDER to the job: it decides what numbers mean, but not what
+/// UUIDs mean, and ids that are taken on trust are the user's own words. False if the order must
+/// change all the same, because a driver has numbered the devices and knows no UUIDs.
+bool keep_device_order(EnvironmentChanges& changes, std::string_view order,
+                       std::span<const DeviceInfo> leased);
 
 /// Adds the changes in `later`. Where both change the same variable, `later` wins.
 void add_changes(EnvironmentChanges& changes, EnvironmentChanges later);

@@ -13,9 +13,15 @@ bool looks_like_uuid(std::string_view id) {
 std::string join_words(std::span<const DeviceInfo> devices) {
   std::vector<std::string_view> words;
   for (const DeviceInfo& device : devices) {
-    // A device that is leased twice is still one device, and CUDA refuses a word that comes again.
-    if (std::find(words.begin(), words.end(), device.visible) == words.end()) {
-      words.push_back(device.visible);
+    // A slot on trust may stand for several devices, or for none.
+    for (std::string_view rest = device.visible; !rest.empty();) {
+      const std::string_view word = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+      // A device that is leased twice is still one device, and CUDA refuses a word that comes
+      // again.
+      if (std::find(words.begin(), words.end(), word) == words.end()) {
+        words.push_back(word);
+      }
     }
   }
   std::string joined;

@@ -54,7 +54,8 @@ void RunHalt::take_signals() {
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
     account_.summary().interrupted = true;
     // When the terminal is gone nobody can ask twice.
-    const bool asks = signal.ssi_signo == SIGHUP || options_.ends_at_first_signal;
+    const bool asks = signal.ssi_signo == SIGHUP || options_.ends_at_first_signal ||
+                      (signal.ssi_code == SI_QUEUE && signal.ssi_int == kEndAtOnce);
     const int next = static_cast<int>(stage_) + 1;
     const int level = asks ? std::max(2, next) : std::min(3, next);
     go_to(static_cast<Stage>(std::min(level, 3)));

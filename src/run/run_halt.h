@@ -11,6 +11,9 @@
 
 namespace berth {
 
+/// The value of a queued SIGTERM that asks a run to end its jobs as SIGHUP does, also under nohup.
+constexpr int kEndAtOnce = 0x62657274;
+
 class RunHalt {
  public:
   /// All are borrowed. `host` tells the time.

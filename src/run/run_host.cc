@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
+
+#include "gpu/job_environment.h"
 
 namespace berth {
 namespace {
@@ -69,6 +72,7 @@ void RunHost::launch(const StartJob& start, Time at) {
   launch.command = job.command;
   launch.environment = driver_->attempts().environment(
       start, job.name(), job.project(), static_cast<std::int64_t>(child.wall_started));
+  keep_order(launch, start.devices);
   if (parts_.locks != nullptr) {
     launch.locks = parts_.locks->descriptors(start.devices);
   }
@@ -89,6 +93,24 @@ void RunHost::launch(const StartJob& start, Time at) {
   }
   driver_->attempts().started(start.job, *pid, parts_.runner.cgroup_of(start.job), at);
   parts_.observer.job_started(event(start.job, *driver_->attempts().find(start.job)));
+}
+
+/// The user's CUDA_DEVICE_ORDER stays, or the user is told.
+void RunHost::keep_order(Launch& launch, std::span<const DeviceId> devices) {
+  const char* order = std::getenv("CUDA_DEVICE_ORDER");
+  if (order == nullptr) {
+    return;
+  }
+  std::vector<DeviceInfo> leased;
+  for (const DeviceId device : devices) {
+    leased.push_back(parts_.devices.list()[device.value]);
+  }
+  if (!keep_device_order(launch.environment, order, leased) && !std::exchange(told_order_, true)) {
+    parts_.observer.warning(fmt::format(
+        "jobs get CUDA_DEVICE_ORDER=PCI_BUS_ID, not {}: the driver tells no UUIDs, and its numbers "
+        "count in that order",
+        order));
+  }
 }
 
 void RunHost::stop(const StopJob& stop) {

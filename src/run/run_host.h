@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -77,6 +78,7 @@ class RunHost final : public Host {
   void log_end(JobId id, const Child& child, const DrivenAttempt& attempt, const Ended& ended,
                std::uint64_t output_bytes);
   JobEvent event(JobId id, const DrivenAttempt& attempt) const;
+  void keep_order(Launch& launch, std::span<const DeviceId> devices);
 
   Parts parts_;
   JobOutputs outputs_;
@@ -86,6 +88,7 @@ class RunHost final : public Host {
   RunJobs* jobs_ = nullptr;
   std::function<void()> job_ended_;
   std::map<JobId, Child> children_;
+  bool told_order_ = false;  // that jobs have another CUDA_DEVICE_ORDER than the user's
 };
 
 }  // namespace berth

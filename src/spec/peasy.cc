@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "spec/shell_words.h"
 #include "spec/sweep_text.h"
 
 namespace berth {
@@ -53,7 +54,7 @@ class PeasyParser {
     PeasyJob job;
     job.name = trim(record.substr(0, name_end));
     job.output = trim(record.substr(output_begin, output_end - output_begin));
-    job.command = trim(record.substr(command_begin));
+    job.command = join_lines(record.substr(command_begin));
     const std::size_t before = result_.problems.size();
     for (const auto& [what, part, where] : {std::tuple{"name", &job.name, std::size_t{0}},
                                             {"output file", &job.output, output_begin}}) {

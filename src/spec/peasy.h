@@ -1,5 +1,6 @@
 // The batch format of GPUPeasy: each job is `NAME;;OUTFILE;;COMMAND;;;`, over any number of lines.
-// Blanks around the parts are ignored. A command may have several lines, but no `;;`.
+// Blanks around the parts are ignored. A command over several lines is one command, its lines
+// joined by blanks; it has no `;;`.
 #pragma once
 
 #include <limits>

@@ -85,6 +85,10 @@ bool is_on_path(const std::string& name) {
   return false;
 }
 
+bool is_executable(const std::string& folder, const std::string& name) {
+  return name.find('/') != name.npos ? is_program(in_folder(folder, name)) : is_on_path(name);
+}
+
 /// Reads one row after the other, and gathers what is wrong with them.
 class RowReader {
  public:
@@ -157,26 +161,42 @@ class RowReader {
       task.directory.pop_back();  // one folder, one name: its scripts are profiled once
     }
     const bool look = format_.files_must_exist;
+    const std::vector<std::string> program = words_of(
+        task.executable, kExecutable, look && is_executable(task.directory, task.executable));
+    const std::vector<std::string> script = words_of(
+        task.filename, kFilename, look && is_file(in_folder(task.directory, task.filename)));
     if (directory.empty() || error || (look && !is_folder(task.directory))) {
       complain(directory.empty()
                    ? "has no Directory"
                    : fmt::format("has the Directory '{}', which is not there", directory));
-    } else if (task.filename.empty() ||
-               (look && !is_file(in_folder(task.directory, task.filename)))) {
-      complain(task.filename.empty() ? "has no Filename"
-                                     : fmt::format("has the Filename '{}', which is not in {}",
-                                                   task.filename, task.directory));
+    } else if (script.empty() || (look && !is_file(in_folder(task.directory, script.front())))) {
+      complain(script.empty() ? "has no Filename"
+                              : fmt::format("has the Filename '{}', which is not in {}",
+                                            script.front(), task.directory));
     }
-    const bool is_path = task.executable.find('/') != task.executable.npos;
-    if (task.executable.empty()) {
+    if (program.empty()) {
       complain("has no Executable (-1 is the default one)");
-    } else if (!look) {
-      return;
-    } else if (is_path ? !is_program(in_folder(task.directory, task.executable))
-                       : !is_on_path(task.executable)) {
-      complain(fmt::format("has the Executable '{}', which is not {}", task.executable,
-                           is_path ? "a program" : "in the PATH"));
+    } else if (look && !is_executable(task.directory, program.front())) {
+      complain(fmt::format(
+          "has the Executable '{}', which is not {}", program.front(),
+          program.front().find('/') != std::string::npos ? "a program" : "in the PATH"));
     }
+    task.words = program;
+    task.words.insert(task.words.end(), script.begin(), script.end());
+  }
+
+  /// Arguments may follow, as in a shell. A text that is a name `as_a_whole` has none.
+  std::vector<std::string> words_of(const std::string& text, Column column, bool as_a_whole) {
+    if (as_a_whole) {
+      return {text};
+    }
+    Result<std::vector<std::string>> words = split_shell_words(text);
+    if (!words) {
+      complain(
+          fmt::format("has '{}' as {}: {}", text, kColumnNames[column], words.error().message));
+      return {text};
+    }
+    return std::move(*words);
   }
 
   const TaskFormat& format_;
@@ -189,8 +209,8 @@ class RowReader {
 
 std::string Task::script() const {
   const std::array<std::string_view, 1> folder = {directory};
-  const std::array<std::string_view, 2> program = {executable, filename};
-  return fmt::format("cd {} && exec {}", shell_words(folder), shell_words(program));
+  return fmt::format("cd {} && exec {}", shell_words(folder),
+                     shell_words(std::span<const std::string>(words)));
 }
 
 std::string Task::command(std::int64_t epochs_to_run, std::uint64_t id) const {

@@ -19,8 +19,9 @@ namespace berth {
 struct Task {
   std::size_t line = 0;    // in the file, from 1
   std::string directory;   // absolute
-  std::string executable;  // looked up in PATH, or relative to the directory
-  std::string filename;    // relative to the directory
+  std::string executable;  // as written: a program in PATH or relative to the directory; arguments
+  std::string filename;    // as written: relative to the directory; arguments
+  std::vector<std::string> words;  // of both
   std::int64_t epochs = 0;
   std::int32_t priority = 0;  // lower goes first
   std::string fingerprint;    // of the row as written: shows whether the row was changed

@@ -48,12 +48,24 @@ Result<Template> Template::parse(std::string_view text, std::span<const Param> p
     if (end == text.npos || text[end] == '{') {
       return at_column(text, at, "'{' without '}' (write {{ for a literal brace)");
     }
-    const std::string_view name = text.substr(at + 1, end - at - 1);
+    const std::string_view field = text.substr(at + 1, end - at - 1);
+    const std::size_t colon = field.find(':');
+    std::string_view name = field.substr(0, colon);
+    if (name.ends_with("!s")) {
+      name.remove_suffix(2);  // Python's way to say that a text is a text
+    }
     if (!is_param_name(name)) {
       return at_column(
           text, at,
           fmt::format("'{{{}}}' does not name a parameter (write {{{{ and }}}} for literal braces)",
-                      name));
+                      field));
+    }
+    if (colon != field.npos) {
+      Result<TextFormat> format = TextFormat::parse(field.substr(colon + 1));
+      if (!format) {
+        return at_column(text, at, fmt::format("'{{{}}}': {}", field, format.error().message));
+      }
+      piece.format = *std::move(format);
     }
     const auto param = std::find_if(params.begin(), params.end(),
                                     [&](const Param& known) { return known.name() == name; });
@@ -80,7 +92,8 @@ std::string Template::expand(std::span<const ParamValue> values) const {
   for (const Piece& piece : pieces_) {
     text += piece.literal;
     if (piece.param) {
-      text += values[*piece.param].text;
+      const std::string& value = values[*piece.param].text;
+      text += piece.format ? piece.format->apply(value) : value;
     }
   }
   return text;

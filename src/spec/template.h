@@ -1,4 +1,5 @@
-// Template: a command with `{name}` where a parameter's value goes; `{{` and `}}` are braces.
+// Template: a command with `{name}` where a parameter's value goes; `{{` and `}}` are braces. As in
+// Python, a format may follow the name: `{name:>5}`.
 // Immutable, usable from any thread.
 #pragma once
 
@@ -11,6 +12,7 @@
 
 #include "base/result.h"
 #include "spec/param.h"
+#include "spec/text_format.h"
 
 namespace berth {
 
@@ -31,6 +33,7 @@ class Template {
   struct Piece {
     std::string literal;
     std::optional<std::size_t> param;
+    std::optional<TextFormat> format;
   };
 
   std::vector<Piece> pieces_;

@@ -156,10 +156,37 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorRow{"no_duration",
                  {"w", "--time", "x"},
                  "--time: 'x' is not a duration: write 90s, 10m, 2h30m or 1d"},
-        ErrorRow{"no_size",
-                 {"w", "--mem", "x"},
-                 "--mem: 'x' is not a size: write 8GiB or 500MB"}),
+        ErrorRow{"no_size", {"w", "--mem", "x"}, "--mem: 'x' is not a size: write 8GiB or 500MB"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+/// Options that may be shortened, and one that came too late for that.
+std::string parse_short(Fixture& f, WordList list) {
+  bool late = false;
+  Args args = f.args();
+  args.abbreviate();
+  args.flag("--numeral", late, "declared later");
+  const Result<bool> done = args.parse(list);
+  return !done ? done.error().message : *done ? "ok" : "help";
+}
+
+TEST(Args, MayBeShortened) {
+  Fixture f;
+  EXPECT_EQ(parse_short(f, {"w", "--num", "3", "--qui", "--may=x", "-ofile"}), "ok");
+  EXPECT_EQ(f.number, 3);
+  EXPECT_TRUE(f.quiet);
+  EXPECT_EQ(f.maybe, "x");
+  EXPECT_EQ(f.out, "file");
+  EXPECT_EQ(parse_short(f, {"w", "-n7", "-g", "a", "b"}), "ok");
+  EXPECT_EQ(f.number, 7);
+  EXPECT_EQ(f.lists.back(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(parse_short(f, {"w", "--m", "x"}), "ambiguous option: --m could match --maybe, --mem");
+  EXPECT_EQ(parse_short(f, {"w", "--n"}), "ambiguous option: --n could match --name, --number");
+  EXPECT_EQ(parse_short(f, {"w", "--numer"}), "unknown option --numer: did you mean --number?");
+  EXPECT_EQ(f.parse({"w", "--num", "3"}), "unknown option --num: did you mean --name?");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse_short(f, {"--he"}), "help");
+  testing::internal::GetCapturedStdout();
+}
 
 TEST(Args, HelpIsPrintedAndNothingElseHappens) {
   testing::internal::CaptureStdout();

@@ -66,7 +66,7 @@ class Submit(DaemonCase):
         self.assertEqual(self.berth("batch", "t.csv", "--submit").split(), ["1-2", "3"])
         self.berth("wait")
         self.assertEqual(len(self.read("ledger").splitlines()), 3)
-        self.assertEqual(self.states(), [("submitted", n, n) for n in (1, 2, 3)])
+        self.assertEqual(self.states(), [("succeeded", n, n) for n in (1, 2, 3)])
 
 
 if __name__ == "__main__":

@@ -60,7 +60,8 @@ class Batch(BatchCase):
         self.assertEqual(again.count("started on gpu"), 4)
         restarted = self.batch("--restart")
         self.assertEqual(started(restarted, "profile"), [])
-        self.assertEqual(started(restarted), [5, 6, 7, 8])  # ids go on counting
+        # Ids go on counting, over all files.
+        self.assertEqual(started(restarted), [9, 10, 11, 12])
 
     def test_a_known_task_does_not_pass_one_that_is_profiled(self):
         for name in ("a.sh", "b.sh"):

@@ -219,7 +219,7 @@ class Environment(RunCase):
                                              "@gpus=0", gpus="7,9", env=outer)
         self.assertEqual(plain["CUDA_VISIBLE_DEVICES"], plain["BERTH_GPUS"])
         self.assertIn(plain["BERTH_GPUS"], ("7", "9"))
-        self.assertEqual(plain["CUDA_DEVICE_ORDER"], "PCI_BUS_ID")
+        self.assertEqual(plain["CUDA_DEVICE_ORDER"], "FASTEST_FIRST")  # as the user has set it
         self.assertEqual((plain["BERTH_JOB_ID"], plain["BERTH_ATTEMPT"]), ("1", "1"))
         self.assertEqual((plain.get("BERTH_NAME", ""), plain.get("BERTH_PROJECT", "")), ("", ""))
         self.assertNotIn("BERTH_END_TIME", plain)

@@ -12,6 +12,9 @@ import unittest
 from run_case import BERTH, DEADLINE, RunCase, readable
 
 NOBODY = 65534
+BANNER = re.compile(r"GPU: (cuda\d+(?:,cuda\d+)*)\nSCH PID: (\d+)\nTASK PID: (\d+)\n"
+                    r"SCH PGID: (\d+)\nTASK PGID: (\d+)\n")
+FREE = "\nFree GPU:\n---------\n"
 
 
 class ScheduleCase(RunCase):
@@ -31,7 +34,13 @@ class ScheduleCase(RunCase):
         return process
 
     def schedule(self, *words, code=0, **options):
-        return self.finish(self.begin(*words, **options), code)
+        """What it and its task print, without the banner, and on standard error."""
+        out, err = self.finish(self.begin(*words, **options), code)
+        return BANNER.sub("", out), err
+
+    def output(self, process):
+        """Waits for it; what its task has printed."""
+        return BANNER.sub("", self.finish(process)[0])
 
     def hold(self, *words, gate="gate"):
         """A call whose task runs until the gate lets it go; with its GPU."""
@@ -56,8 +65,40 @@ class Basics(ScheduleCase):
         self.assertEqual(out, "cuda0\nunset\n")
 
     def test_what_looks_like_an_option_of_a_job_line_is_the_shells(self):
-        self.assertEqual(self.schedule("# nothing\necho two  lines")[0], "two lines\n")
         self.schedule("@gpus=2 true", code=127)
+        self.schedule("# nothing")
+
+    def test_a_task_over_several_lines_is_one_command(self):
+        task = "echo one\n  two \\\n--bar 5\n\n'and  blanks'\n"
+        self.assertEqual(self.schedule(task)[0], "one two --bar 5 and  blanks\n")
+
+    def test_what_is_no_shell_command_is_words(self):
+        self.write("train.py", "import sys\nprint(sys.argv[1:])\n")
+        self.assertEqual(self.schedule("python3 train.py --m resnet(18) 'a b' __num__")[0],
+                         "['--m', 'resnet(18)', 'a b', '3600']\n")
+        self.assertIn("yntax error", self.schedule("python3 train.py ')", code=2)[1])
+
+    def test_the_banner(self):
+        process = self.begin("echo $$ > told", "-fg", "2")
+        task = self.told.line()
+        out, _ = self.finish(process)
+        group = str(os.getpgid(0))
+        self.assertEqual(BANNER.fullmatch(out).groups(),
+                         ("cuda2", str(process.pid), task, group, task))
+
+    def test_a_preferred_gpu_that_is_not_there(self):
+        self.assertEqual(self.schedule("echo $GPU", "-pg", "9")[0], "cuda0\n")
+        self.assertIn("there is no GPU x", self.schedule("true", "-pg", "x", code=2)[1])
+
+    def test_options_may_be_shortened(self):
+        out, _ = self.schedule("echo $GPU", "--forced", "2", "--verb", "-oout")
+        self.assertEqual(self.read("out"), "cuda2\n")
+        self.assertIn("total time", out)
+        self.assertIn("GPU 3", self.schedule("-i4", "--stat")[0])
+
+    def test_the_users_device_order_stays(self):
+        env = self.environment(CUDA_DEVICE_ORDER="FASTEST_FIRST")
+        self.assertEqual(self.schedule("echo $CUDA_DEVICE_ORDER", env=env)[0], "FASTEST_FIRST\n")
 
     def test_standard_input_is_passed_on(self):
         path = self.write("input", "hello\n")
@@ -97,7 +138,7 @@ class Basics(ScheduleCase):
         forced = self.begin("echo $GPU", "--forced_gpu", "3")
         self.assertIn("1 in use by another berth", self.waits(forced))
         self.gate.let()
-        self.assertEqual(self.finish(forced)[0], "cuda3\n")
+        self.assertEqual(self.output(forced), "cuda3\n")
         self.assertEqual(self.schedule("echo $GPU", "-fg", "1,2")[0], "cuda1\n")
 
     def test_simulated_and_driver_gpus(self):
@@ -116,7 +157,7 @@ class Sharing(ScheduleCase):
         third = self.begin("echo $GPU")
         self.assertIn("none have room now (2 in use by another berth)", self.waits(third))
         other.let()
-        self.assertEqual(self.finish(third)[0], second_gpu + "\n")
+        self.assertEqual(self.output(third), second_gpu + "\n")
         self.finish(second)
         self.gate.let()
         self.finish(first)
@@ -127,7 +168,7 @@ class Sharing(ScheduleCase):
         second = self.begin("echo $GPU")
         self.waits(second)
         first.kill()
-        self.assertEqual(self.finish(second)[0], "cuda0\n")
+        self.assertEqual(self.output(second), "cuda0\n")
 
     def test_kill_9_frees_nothing_that_still_runs(self):
         self.schedule("-i", "1")
@@ -140,7 +181,7 @@ class Sharing(ScheduleCase):
         self.assertEqual(self.told.line(), "asked")
         self.assertIsNone(second.poll())
         self.gate.let()
-        self.assertEqual(self.finish(second)[0], "after\n")
+        self.assertEqual(self.output(second), "after\n")
 
     def test_first_come_first_served(self):
         self.schedule("-i", "1")
@@ -219,10 +260,12 @@ class State(ScheduleCase):
         forced = self.begin("echo $GPU", "-fg", "2")
         self.waits(forced)
         self.assertEqual(self.schedule("-rg", "2")[0], "GPU 2 is open again\n")
-        self.assertEqual(self.finish(forced)[0], "cuda2\n")
+        self.assertEqual(self.output(forced), "cuda2\n")
         out, _ = self.schedule("-s")
-        self.assertEqual(len(out.splitlines()), 2)
-        self.assertIn("closed by schedule -i", out)
+        table, free = out.split(FREE)
+        self.assertEqual(len(table.splitlines()), 2)
+        self.assertIn("closed by schedule -i", table)
+        self.assertEqual(free, "GPU 1\nGPU 2\n")
         self.assertEqual(self.schedule("--release_gpu", "0", "1")[0],
                          "GPU 0 is open again\nGPU 1 is free already\n")
         self.assertEqual(self.schedule("echo $GPU")[0], "cuda0\n")
@@ -237,17 +280,28 @@ class State(ScheduleCase):
             self.assertEqual(self.schedule("echo $GPU", "-fg", "3")[0], "cuda3\n")
 
     def test_status(self):
-        self.assertEqual(self.schedule("-s")[0].split(), ["USER", "GPU", "TASK", "PID", "START"])
+        table, free = self.schedule("-s")[0].split(FREE)
+        self.assertEqual(table.split(), ["USER", "GPU", "TASK", "PID", "START"])
+        self.assertEqual(free, "GPU 0\nGPU 1\nGPU 2\nGPU 3\n")
         first, _ = self.hold("-fg", "1")
         second = self.begin("echo > told; printf '\\033[31m'; read x < gate", "-gc", "2")
         self.told.line()
-        lines = self.schedule("--status")[0].splitlines()
+        table, free = self.schedule("--status")[0].split(FREE)
+        self.assertEqual(free, "GPU 3\n")
+        lines = table.splitlines()
         self.assertEqual(len(lines), 4)
         self.assertRegex(lines[2], rf"^\S+ +1 +echo \$GPU > told; read x < gate +{first.pid} "
                          r"+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
         self.assertEqual([line.split()[1] for line in lines[1:]], ["0", "1", "2"])
         self.assertIn(str(second.pid), lines[3])
         self.assertNotIn("\033", "".join(lines))
+
+    def test_status_comes_before_the_task(self):
+        self.schedule("-i", "1")
+        out, _ = self.schedule("-s", "echo words")
+        self.assertEqual(out.split(FREE)[1], "GPU 0\nwords\n")
+        self.hold()
+        self.assertTrue(self.schedule("-s")[0].endswith("\nNo GPU available.\n"))
 
     def test_releasing_ends_the_own_call_that_has_it(self):
         first, _ = self.hold("-fg", "1")
@@ -256,6 +310,10 @@ class State(ScheduleCase):
         _, err = self.finish(first, 128 + 15)
         self.assertIn("sent TERM to the task", err)
         self.assertEqual(self.schedule("echo $GPU", "-fg", "1")[0], "cuda1\n")
+        hung = self.begin(self.name, "echo > told; read x < gate", "-fg", "1", program="nohup")
+        self.told.line()
+        self.schedule("-rg", "1")
+        self.finish(hung, 128 + 15)
 
     def test_what_is_not_a_schedule_call_is_not_ended(self):
         run = self.launch(gpus="0")
@@ -286,11 +344,11 @@ class State(ScheduleCase):
         self.assertIn("or root can release it", nobody("-rg", "0", code=1).stderr)
         self.assertEqual(first.poll(), None)
         self.schedule("-rg", "1")  # of nobody's file
-        self.assertEqual(nobody("echo $GPU").stdout, "cuda1\n")
+        self.assertEqual(BANNER.sub("", nobody("echo $GPU").stdout), "cuda1\n")
         self.assertRegex(nobody("-s").stdout, rf"root +0 .* {first.pid} ")
         self.gate.let()
         self.finish(first)
-        self.assertEqual(nobody("echo $GPU").stdout, "cuda0\n")
+        self.assertEqual(BANNER.sub("", nobody("echo $GPU").stdout), "cuda0\n")
 
 
 class Interrupts(ScheduleCase):
@@ -339,6 +397,28 @@ class Interrupts(ScheduleCase):
         self.read_until(terminal, b"the task goes on")
         self.gate.let()
         self.assertEqual(self.code_of(pid), 5)
+
+    def test_the_task_has_the_terminals_input(self):
+        self.write("ask.py", "word = input('word? ')\nbreakpoint()\nprint('got', word)\n")
+        pid, terminal = self.in_terminal("python3 ask.py")
+        self.read_until(terminal, b"word? ")
+        os.write(terminal, b"hello\n")
+        self.read_until(terminal, b"(Pdb) ")
+        os.write(terminal, b"p word * 2\n")
+        self.read_until(terminal, b"'hellohello'")
+        os.write(terminal, b"continue\n")
+        self.read_until(terminal, b"got hello")
+        self.assertEqual(self.code_of(pid), 0)
+
+    def test_what_was_ignored_stays_ignored(self):
+        process = self.begin(self.name, "echo > told; read x < gate; exit 4", program="nohup",
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        self.told.line()
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGINT)
+        self.gate.let()
+        _, err = self.finish(process, 4)
+        self.assertNotIn("the task", err)
 
     def test_while_it_waits(self):
         self.schedule("-i", "1")

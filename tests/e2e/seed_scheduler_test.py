@@ -11,7 +11,7 @@ import unittest
 
 from run_case import BERTH, DEADLINE, RunCase
 
-PROCESSING = re.compile(r"Processing command `(.*)` on gpu (\S+)")
+PROCESSING = re.compile(r"Processing command `(.*)` on gpu (\S*)")
 TRAIN = """import os, sys
 with open(sys.argv[sys.argv.index("--output") + 1], "w") as file:
     file.write(os.environ["CUDA_VISIBLE_DEVICES"])
@@ -143,7 +143,7 @@ class Behaviour(SeedCase):
 
     def test_an_id_that_repeats_runs_several_at_once(self):
         told, gate = self.fifo("told"), self.fifo("gate")
-        process = self.launch(gpus="7 7,7 x", program=self.tool)
+        process = self.launch(gpus="7 7 7 x", program=self.tool)
         self.feed(process, *["echo $CUDA_VISIBLE_DEVICES > told; read x < gate"] * 5)
         self.assertEqual(sorted(told.lines(4)), ["7", "7", "7", "x"])
         gate.let(5)
@@ -202,13 +202,99 @@ class Behaviour(SeedCase):
         self.assertEqual(self.read("done"), "after\n")
 
     def test_no_ids_is_an_error(self):
-        for words in ("", "--gpus", "--gpus ''", "--gpus ,"):
+        for words in ("", "--gpus"):
             done = subprocess.run(["bash", "-c", f"echo 'touch ran' | simple_gpu_scheduler {words}"],
                                   cwd=self.home, env=self.env, capture_output=True, text=True,
                                   timeout=DEADLINE)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn("--gpus", done.stderr)
             self.assertFalse(os.path.exists(self.path("ran")))
+
+    def slots(self, *gpus, lines=4, env=None):
+        """The CUDA_VISIBLE_DEVICES of commands that all run at once, or wait for each other."""
+        done = subprocess.run([*self.tool, "--gpus", *gpus], cwd=self.home, env=env or self.env,
+                              input='echo "[$CUDA_VISIBLE_DEVICES]"\n' * lines, text=True,
+                              capture_output=True, timeout=DEADLINE)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        told, ran = [], []
+        for line in done.stdout.splitlines():
+            match = PROCESSING.fullmatch(line)
+            (told if match else ran).append(f"[{match[2]}]" if match else line)
+        self.assertEqual(sorted(told), sorted(ran))
+        return set(ran)
+
+    def test_each_of_several_words_is_a_slot(self):
+        self.assertEqual(self.slots("0,1", "2,3", lines=8), {"[0,1]", "[2,3]"})
+        self.assertEqual(self.slots("0,1,2", lines=9), {"[0]", "[1]", "[2]"})
+        self.assertEqual(self.slots("0,1", "2", lines=8), {"[0,1]", "[2]"})
+
+    def test_an_empty_id_is_a_slot_without_a_gpu(self):
+        self.assertEqual(self.slots(""), {"[]"})
+        self.assertEqual(self.slots("0,", lines=8), {"[0]", "[]"})
+        self.assertEqual(self.slots("", "3", lines=8), {"[3]", "[]"})
+        told, gate = self.fifo("told"), self.fifo("gate")
+        process = self.launch("", "", gpus="", program=self.tool)
+        self.feed(process, *["echo $CUDA_VISIBLE_DEVICES > told; read x < gate"] * 2)
+        self.assertEqual(told.lines(2), ["", ""])  # both at once
+        gate.let(2)
+        self.finish(process)
+
+    def test_a_slot_of_several_waits_for_all_of_them(self):
+        told, gate = self.fifo("told"), self.fifo("gate")
+        first = self.launch(gpus="1", program=self.tool)
+        self.feed(first, "echo first > told; read x < gate")
+        self.assertEqual(told.line(), "first")
+        second = self.launch("2,3", gpus="0,1", program=self.tool)
+        self.feed(second, *["echo $CUDA_VISIBLE_DEVICES > told; read x < gate"] * 2)
+        self.assertEqual(told.line(), "2,3")
+        self.line_with(second, "GPU 0,1 is in use by another berth", second.stderr)
+        third = self.launch(gpus="2", program=self.tool)  # one of two that are taken together
+        self.feed(third, "echo third > told")
+        self.line_with(third, "GPU 2 is in use by another berth", third.stderr)
+        gate.let(3)
+        self.assertEqual(len(told.lines(2)), 2)  # the third, and the second of the second
+        for process in (first, second, third):
+            self.finish(process)
+
+    def test_what_starts_is_told_before_its_output(self):
+        for _ in range(5):
+            out = self.schedule(["echo first; echo second >&2"] * 20, "0").stdout.splitlines()
+            self.assertEqual(out, ["Processing command `echo first; echo second >&2` on gpu 0",
+                                   "first"] * 20)
+
+    def test_options_may_be_shortened(self):
+        for option in ("--gpu 0", "--g=0", "--gp 0"):
+            self.assertEqual(len(self.processed(self.shell(
+                f"echo true | simple_gpu_scheduler {option}"))), 1)
+        self.assertIn("usage: simple_gpu_scheduler", self.shell("simple_gpu_scheduler --he"))
+        self.assertEqual(self.shell("simple_hypersearch '{x}' --sampling grid --param x 1 2 --n-s 1"),
+                         "1\n")
+        done = subprocess.run(["simple_hypersearch", "{x}", "--s", "grid", "-p", "x", "1"],
+                              env=self.env, capture_output=True, text=True, timeout=DEADLINE,
+                              executable=self.path("bin/simple_hypersearch"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("ambiguous option: --s could match --sampling-mode, --seed", done.stderr)
+        # Under its own name berth has no short forms: a new option must not change an old command.
+        done = subprocess.run([BERTH, "run", "--gpu", "0"], env=self.env, capture_output=True,
+                              text=True, timeout=DEADLINE, input="")
+        self.assertEqual(done.returncode, 2)
+
+    def test_the_users_device_order_stays(self):
+        env = self.environment(CUDA_DEVICE_ORDER="FASTEST_FIRST")
+        self.schedule("echo $CUDA_DEVICE_ORDER > order", "0", env=env)
+        self.assertEqual(self.read("order"), "FASTEST_FIRST\n")
+        self.schedule("echo $CUDA_DEVICE_ORDER > order", "0")
+        self.assertEqual(self.read("order"), "PCI_BUS_ID\n")
+
+    def test_survives_nohup(self):
+        told, gate = self.fifo("told"), self.fifo("gate")
+        process = self.launch(program=("nohup", *self.tool), gpus="0")
+        self.feed(process, "echo 1 > told; read x < gate", "echo 2 > told")
+        self.assertEqual(told.line(), "1")
+        process.send_signal(signal.SIGHUP)
+        gate.let()
+        self.assertEqual(told.line(), "2")
+        self.finish(process)
 
     def test_a_signal_lets_running_commands_finish(self):
         told, gate = self.fifo("told"), self.fifo("gate")
@@ -220,6 +306,39 @@ class Behaviour(SeedCase):
         gate.let()
         self.finish(process, code=130)
         self.assertEqual(self.read("done"), "one\n")
+
+
+class Patterns(SeedCase):
+    def grid(self, pattern, *words):
+        done = subprocess.run([self.path("bin/simple_hypersearch"), pattern, "--sampling-mode",
+                               "grid", *words], env=self.env, capture_output=True, text=True,
+                              timeout=DEADLINE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
+    def test_formats_are_those_of_python(self):
+        values = ("", "a", "0.001", "ümläut", "a longer value than that")
+        for spec in ("", "5", ">5", "<5", "^6", "*^9", "_>12", "é^8", ".2", "10.3", ">10.3s", "s",
+                     "08", "x<3", "<<4", "^", "0>6"):
+            pattern = "go --x={x:" + spec + "}|{x!s:" + spec + "}|{{{x}}}"
+            with self.subTest(spec):
+                self.assertEqual(self.grid(pattern, "-p", "x", *values),
+                                 [pattern.format_map({"x": value}) for value in values])
+
+    def test_formats_that_python_refuses(self):
+        for spec in ("=5", "d", "5d", ".", "5.", "+", ",", "5x"):
+            with self.subTest(spec):
+                with self.assertRaises(ValueError):
+                    ("{x:" + spec + "}").format_map({"x": "a"})
+                done = subprocess.run([self.path("bin/simple_hypersearch"), "{x:" + spec + "}",
+                                       "-p", "x", "a"], env=self.env, capture_output=True, text=True,
+                                      timeout=DEADLINE)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn("template, column 1", done.stderr)
+
+    def test_a_parameter_given_again_has_the_later_values_at_its_first_place(self):
+        self.assertEqual(self.grid("{a}{b}", "-p", "a", "1", "2", "-p", "b", "x", "y",
+                                   "-p", "a", "3"), ["3x", "3y"])
 
 
 if __name__ == "__main__":

@@ -116,6 +116,28 @@ TEST_F(DeviceLocksTest, AllOrNothing) {
   EXPECT_TRUE(take(*third, {0, 2}));
 }
 
+TEST_F(DeviceLocksTest, ASlotMayStandForSeveralDevicesOrNone) {
+  const std::vector<DeviceInfo> slots = {locked_device("1,2"), locked_device(""),
+                                         locked_device("2,3")};
+  const auto first = open();
+  const auto second = DeviceLocks::open({"run", "", "slots"}, slots);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(take(**second, {1}));
+  EXPECT_TRUE((*second)->paths(ids({1})).empty());
+  EXPECT_TRUE(take(*first, {2}));
+  EXPECT_FALSE(take(**second, {0}));
+  EXPECT_NE((*second)->obstacle(DeviceId{2}), nullptr);
+  EXPECT_TRUE(take(*first, {1}));  // the slot that was refused keeps none of its devices
+  first->release(DeviceId{2});
+  first->release(DeviceId{1});
+  EXPECT_TRUE(take(**second, {0}));
+  EXPECT_EQ((*second)->paths(ids({0})).size(), 2U);
+  EXPECT_TRUE(take(**second, {2}));  // its own device again
+  (*second)->release(DeviceId{0});
+  EXPECT_TRUE(take(*first, {1}));
+  EXPECT_FALSE(take(*first, {2}));
+}
+
 TEST_F(DeviceLocksTest, ReleaseTellsThoseWhoWait) {
   const auto first = open();
   const auto second = open();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu/job_environment.h"
+
 namespace berth {
 namespace {
 
@@ -61,6 +63,34 @@ TEST(VisibilityTest, Nvidia) {
 TEST(VisibilityTest, TrustedIdsStayAsTheyAre) {
   const std::vector<DeviceInfo> leased = {device("foo", "", DeviceFamily::Trusted)};
   EXPECT_EQ(visibility(leased).at("CUDA_VISIBLE_DEVICES"), "foo");
+}
+
+TEST(VisibilityTest, SlotsOfSeveralDevicesAndOfNone) {
+  const DeviceInfo pair = device("0,1", "", DeviceFamily::Trusted);
+  const DeviceInfo other = device("1,2", "", DeviceFamily::Trusted);
+  const DeviceInfo none = device("", "", DeviceFamily::Trusted);
+  EXPECT_EQ(visibility(std::vector{pair}).at("CUDA_VISIBLE_DEVICES"), "0,1");
+  EXPECT_EQ(visibility(std::vector{pair, other}).at("CUDA_VISIBLE_DEVICES"), "0,1,2");
+  EXPECT_EQ(visibility(std::vector{none}).at("CUDA_VISIBLE_DEVICES"), "");
+}
+
+TEST(VisibilityTest, TheUsersOrderStaysWhereItMeansTheSame) {
+  const std::vector<DeviceInfo> known = {device("0", "GPU-a")};
+  const std::vector<DeviceInfo> trusted = {device("0", "", DeviceFamily::Trusted)};
+  const std::vector<DeviceInfo> numbered = {device("0", "")};
+  const EnvironmentChanges ours = {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"OTHER", "x"}};
+  for (const auto& leased : {known, trusted}) {
+    EnvironmentChanges changes = ours;
+    EXPECT_TRUE(keep_device_order(changes, "FASTEST_FIRST", leased));
+    EXPECT_EQ(changes, (EnvironmentChanges{{"OTHER", "x"}}));
+    changes = ours;
+    EXPECT_TRUE(keep_device_order(changes, "", leased));
+    EXPECT_EQ(changes, ours);
+  }
+  EnvironmentChanges changes = ours;
+  EXPECT_FALSE(keep_device_order(changes, "FASTEST_FIRST", numbered));
+  EXPECT_EQ(changes, ours);
+  EXPECT_TRUE(keep_device_order(changes, "PCI_BUS_ID", numbered));
 }
 
 TEST(VisibilityTest, TwoSlotsOfOneDeviceShowItOnce) {

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
         PeasyCase{"nothing", "", "", ""}, PeasyCase{"blanks", " \n\t\n", "", ""},
         PeasyCase{"one", "a;;o;;c d;;;", "1|a|o|c d\n", ""},
         PeasyCase{"many", "a;;o;;c;;;\nb;;p;;d;;;e;;q;;f;;;", "1|a|o|c\n2|b|p|d\n2|e|q|f\n", ""},
-        PeasyCase{"over_lines", "a ;;\n o\n;; c\n  d \n;;;\n\nb;;;p;;x;;;", "1|a|o|c\n  d\n",
+        PeasyCase{"over_lines", "a ;;\n o\n;; c\n  d \n;;;\n\nb;;;p;;x;;;", "1|a|o|c d\n",
                   fmt::format("7:1 {}7:5 {}", kShape, kShape)},
         PeasyCase{"windows", "a;;o;;c;;;\r\nb;;o;;d\r\n;;;\r\n", "1|a|o|c\n2|b|o|d\n", ""},
         PeasyCase{"a_command_may_end_in_a_semicolon", "a;;o;;for x; do y; done;;;;",

@@ -74,6 +74,23 @@ TEST_F(Tasks, WordsAreQuotedForTheShell) {
   EXPECT_EQ(tasks->front().script(), "cd " + folder_ + " && exec sh 'it'\\''s me.py'");
 }
 
+TEST_F(Tasks, ArgumentsMayFollowTheProgramAndTheScript) {
+  const auto tasks = read(std::string(kHeader) + "DIR,sh -e,train.py --lr 0.1 'a b',3,1\n" +
+                          "DIR,-1,\"train.py \"\"x  y\"\" \\$z\",3,1\n");
+  ASSERT_TRUE(tasks) << tasks.error().message;
+  EXPECT_EQ((*tasks)[0].command(2, 7),
+            "cd " + folder_ + " && exec sh -e train.py --lr 0.1 'a b'" + " --epochs=2 --id=7");
+  EXPECT_EQ((*tasks)[1].script(), "cd " + folder_ + " && exec sh train.py 'x  y' '$z'");
+  const auto wrong = read(std::string(kHeader) + "DIR,sh -e,other.py --lr 0.1,3,1\n" +
+                          "DIR,nosuch -e,train.py 'x,3,1\n");
+  ASSERT_FALSE(wrong);
+  for (const char* expected :
+       {"line 2 has the Filename 'other.py', which is not in", "line 3 has the Executable 'nosuch'",
+        "line 3 has 'train.py 'x' as Filename: a quote is not closed"}) {
+    EXPECT_NE(wrong.error().message.find(expected), std::string::npos) << wrong.error().message;
+  }
+}
+
 TEST_F(Tasks, RecipesLeaveOutEpochsAndIds) {
   const auto tasks = read(std::string(kHeader) + "DIR,-1,train.py,3,1\n");
   ASSERT_TRUE(tasks);

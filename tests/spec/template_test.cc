@@ -44,6 +44,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"literal_braces", "awk '{{print}}'", "awk '{print}'"},
         Row{"braces_around", "{{{lr}}}", "{0.1}"},
         Row{"shell_variable", "${{HOME}}/{lr}", "${HOME}/0.1"},
+        Row{"format", "{lr:>6}|{lr:_<5}|{λ:^3}|{lr!s:.1}", "   0.1|0.1__| 7 |0"},
+        Row{"no_format", "a {lr:d}",
+            "error: template, column 3: '{lr:d}': 'd' is no format of a text: "
+            "[[fill]align][width][.precision]"},
+        Row{"too_wide", "{lr:9999999}",
+            "error: template, column 1: '{lr:9999999}': a width of more than 100000"},
         Row{"lines_stay", "a {lr}\nb", "a 0.1\nb"},
         Row{"last_line_ends_go", "a {lr}\n\r\n", "a 0.1"},
         Row{"unknown", "x {foo}",
@@ -64,9 +70,6 @@ INSTANTIATE_TEST_SUITE_P(
             "error: template, column 3: '{}' does not name a parameter (write {{ and }} for "
             "literal "
             "braces)"},
-        Row{"no_formats", "{lr:.2f}",
-            "error: template, column 1: '{lr:.2f}' does not name a parameter (write {{ and }} for "
-            "literal braces)"},
         Row{"empty", "", "error: the template is empty"},
         Row{"only_line_ends", "\n\n", "error: the template is empty"}),
     kRowName);

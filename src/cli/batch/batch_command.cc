@@ -1,6 +1,7 @@
 // `berth batch`: the tasks of a CSV file, batch after batch, packed by the memory they use.
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -17,6 +18,8 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kBatchName = "berth batch";
+/// What the priority-based scheduler runs when it is told nothing.
+constexpr const char* kSeedFile = "scheduler_files/commands_1.csv";
 
 Result<std::optional<std::size_t>> parse_header(std::string_view text) {
   if (text == "None" || text == "none") {
@@ -107,7 +110,7 @@ Result<int> execute_batch(BatchCommand& command) {
   if (command.status) {
     return show_batch(command, *tasks);
   }
-  Result<BatchJournal> journal = BatchJournal::open(command.journal());
+  Result<BatchJournal> journal = BatchJournal::open(command.journal(), command.ids);
   if (!journal) {
     return Failure(journal.error());
   }
@@ -138,9 +141,9 @@ void BatchCommand::declare(Args& args) {
     file = word;
     return {};
   });
-  args.value("--csv", "FILE", "the same", file);
-  args.value("--num", "N", "tasks in a batch (default: all); the next begins when all have ended",
-             num);
+  args.value("-c,--csv", "FILE", "the same", file);
+  args.value("-n,--num", "N",
+             "tasks in a batch (default: all); the next begins when all have ended", num);
   args.value("--header", "ROW", "the row of the header, from 0 (the default), or None",
              [this](std::string_view word) -> Result<void> {
                const Result<std::optional<std::size_t>> row = parse_header(word);
@@ -166,7 +169,7 @@ void BatchCommand::declare(Args& args) {
             "count then");
   add_gpus_option(args, gpus);
   sharing.declare(args);
-  mps.declare(args);
+  mps.declare(args, MpsOption::Word::May);
   add_line_flag(args, defaults, "timeout", "--timeout", "TIME",
                 "end a task that runs longer: 90s, 10m, 2h30m");
   args.value("--grace", "TIME", "between TERM and KILL when a task is ended (default: 10s)",
@@ -187,6 +190,9 @@ void BatchCommand::declare(Args& args) {
 }
 
 Result<void> BatchCommand::settle() {
+  if (file.empty() && ::access(kSeedFile, F_OK) == 0) {
+    file = kSeedFile;
+  }
   if (file.empty()) {
     return fail(ErrorCode::Usage, "which file? say berth batch FILE.csv");
   }
@@ -212,6 +218,7 @@ Result<void> BatchCommand::settle() {
     return Failure(paths.error());
   }
   run.peaks = batch.peaks = paths->state + "/peaks";
+  ids = paths->state + "/batch-ids";
   return {};
 }
 

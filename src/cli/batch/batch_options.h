@@ -20,6 +20,7 @@ struct BatchCommand {
   BatchOptions batch;
   std::int64_t num = 0;
   std::string gpus;
+  std::string ids;  // the file that counts the ids of tasks
   RunOptions run;
   ReportOptions report;
   SharingOptions sharing;

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdio>
+#include <map>
 
 #include "api/json_writer.h"
+#include "cli/batch/batch_daemon.h"
 #include "cli/batch/batch_options.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
@@ -41,6 +43,32 @@ TaskStanding standing_of(const RowRecord& record, const Task& task, bool live) {
       return TaskStanding::Submitted;
   }
   return TaskStanding::Waiting;
+}
+
+/// Of a row that was queued in the daemon. One that the daemon has forgotten stays as it was.
+void ask_daemon_about(std::vector<Row>& rows) {
+  std::vector<std::uint64_t> jobs;
+  for (const Row& row : rows) {
+    if (row.standing == TaskStanding::Submitted) {
+      jobs.push_back(row.record.job);
+    }
+  }
+  if (jobs.empty()) {
+    return;
+  }
+  const std::map<std::uint64_t, QueuedTask> known = look_up_tasks(jobs);
+  for (Row& row : rows) {
+    const auto job =
+        row.standing == TaskStanding::Submitted ? known.find(row.record.job) : known.end();
+    if (job == known.end() || job->second.state == "queued" || job->second.state == "held") {
+      continue;
+    }
+    const std::string& state = job->second.state;
+    row.standing = state == "succeeded"                        ? TaskStanding::Succeeded
+                   : state == "running" || state == "starting" ? TaskStanding::Running
+                                                               : TaskStanding::Failed;
+    row.record.reason = row.standing == TaskStanding::Failed ? job->second.reason : "";
+  }
 }
 
 std::vector<Row> rows_of(const std::vector<Task>& tasks, const BatchProgress& progress, bool live) {
@@ -124,8 +152,9 @@ void print_rows_json(const BatchCommand& command, const std::vector<Row>& rows,
           json.field("batch", number(row.batch));
           json.field("id", number(row.id));
           json.field("state", kStandings[static_cast<std::size_t>(row.standing)]);
-          json.field("reason", row.standing == TaskStanding::Failed ? std::optional(row.record.reason)
-                                                                : std::nullopt);
+          json.field("reason", row.standing == TaskStanding::Failed
+                                   ? std::optional(row.record.reason)
+                                   : std::nullopt);
           json.field("job", number(row.record.job));
           json.field("directory", row.task->directory);
           json.field("executable", row.task->executable);
@@ -148,7 +177,8 @@ Result<int> show_batch(const BatchCommand& command, const std::vector<Task>& tas
   if (!progress) {
     return Failure(progress.error());
   }
-  const std::vector<Row> rows = rows_of(tasks, *progress, live);
+  std::vector<Row> rows = rows_of(tasks, *progress, live);
+  ask_daemon_about(rows);
   std::array<std::size_t, kStandings.size()> counts{};
   for (const Row& row : rows) {
     ++counts[static_cast<std::size_t>(row.standing)];

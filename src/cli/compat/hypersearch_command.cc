@@ -1,4 +1,7 @@
 // simple_hypersearch: the tool of that name, whose options and output scripts rely on.
+#include <algorithm>
+#include <vector>
+
 #include "cli/commands.h"
 #include "cli/sweep/sweep_options.h"
 #include "cli/toolkit/args.h"
@@ -31,9 +34,25 @@ Args hypersearch_args(SweepSpec& spec) {
              });
   // A value after a name was always taken as it is: ranges need the `NAME=` form.
   add_sweep_options(args, spec, LoneValue::IsLiteral);
+  args.abbreviate();
   args.example("simple_hypersearch 'train.py --lr {lr} --bs {bs}' -p lr 0.001 0.0005 -p bs 32 64");
   args.example("simple_hypersearch 'train.py --lr {lr}' --n-samples 5 -p lr=log:1e-5..1e-1");
   return args;
+}
+
+/// As in a dictionary: a parameter that is given again has the later values, at its first place.
+void keep_last_values(std::vector<Param>& params) {
+  std::vector<Param> kept;
+  for (Param& param : params) {
+    const auto same = std::find_if(
+        kept.begin(), kept.end(), [&](const Param& other) { return other.name() == param.name(); });
+    if (same == kept.end()) {
+      kept.push_back(std::move(param));
+    } else {
+      *same = std::move(param);
+    }
+  }
+  params = std::move(kept);
 }
 
 }  // namespace
@@ -49,6 +68,7 @@ int simple_hypersearch_main(Words words) {
   if (!*parsed) {
     return 0;
   }
+  keep_last_values(spec.params);
   const std::uint64_t seed = spec.seed ? *spec.seed : fresh_seed();
   const Result<Sweep> sweep = Sweep::make(std::move(spec));
   if (!sweep) {

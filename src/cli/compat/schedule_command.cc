@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/compat/schedule_command_line.h"
 #include "cli/compat/schedule_gpus.h"
 #include "cli/compat/schedule_state.h"
 #include "cli/compat/schedule_task.h"
@@ -51,7 +52,7 @@ Args schedule_args(ScheduleCommand& command) {
       "code is the task's.");
   args.positional("TASK", "the quoted task with its arguments", 0, 1,
                   [&](std::string_view word) -> Result<void> {
-                    command.task.command = word;
+                    command.task.command = schedule_command_line(word);
                     command.has_task = true;
                     return {};
                   });
@@ -76,10 +77,12 @@ Args schedule_args(ScheduleCommand& command) {
              command.task.preferred);
   args.value("-fg,--forced_gpu", "N", "wait until this GPU is free (0,2: one of these)",
              command.task.forced);
-  args.flag("-s,--status", command.status, "show who has which GPU: user, GPU, task, PID, start");
+  args.flag("-s,--status", command.status,
+            "show who has which GPU: user, GPU, task, PID, start; and\nwhich GPUs are free");
   args.list("-rg,--release_gpu", "N…",
             "use GPUs again that -i has closed; end your own schedule call\nthat has one",
             numbers_into(command.release), is_digits);
+  args.abbreviate();
   args.flag("--all-visible", command.task.all_visible,
             "leave CUDA_VISIBLE_DEVICES as it is: for tasks that take\n$GPU for the number of a "
             "device among all");
@@ -127,7 +130,9 @@ Result<int> execute_schedule(ScheduleCommand& command) {
     }
   }
   if (command.status) {
-    print_schedule_status();
+    if (const Result<void> shown = print_schedule_status(); !shown) {
+      return Failure(shown.error());
+    }
   }
   return command.has_task ? run_schedule_task(command.task) : Result<int>(0);
 }

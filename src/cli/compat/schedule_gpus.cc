@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include "cli/compat/schedule_state.h"
 #include "cli/toolkit/clock.h"
@@ -18,6 +19,7 @@
 #include "exec/job_processes.h"
 #include "gpu/locks/lock_folder.h"
 #include "gpu/visibility.h"
+#include "run/run_halt.h"
 
 namespace berth {
 namespace {
@@ -39,10 +41,17 @@ bool end_holder(const LockHolder& holder) {
   struct stat process {};
   const std::vector<pid_t> users = holders(holder.path);
   const Fd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, holder.pid, 0)));
+  // As SIGTERM, which a call under nohup heeds, too.
+  siginfo_t end{};
+  end.si_signo = SIGTERM;
+  end.si_code = SI_QUEUE;
+  end.si_pid = ::getpid();
+  end.si_uid = ::getuid();
+  end.si_value.sival_int = kEndAtOnce;
   return descriptor && std::count(users.begin(), users.end(), holder.pid) > 0 &&
          ::stat(fmt::format("/proc/{}", holder.pid).c_str(), &process) == 0 &&
          process.st_uid == holder.uid &&
-         ::syscall(SYS_pidfd_send_signal, descriptor.get(), SIGHUP, nullptr, 0) == 0;
+         ::syscall(SYS_pidfd_send_signal, descriptor.get(), SIGTERM, &end, 0) == 0;
 }
 
 Result<void> release_from(const LockHolder& holder, const std::string& gpu) {
@@ -79,22 +88,53 @@ Result<std::unique_ptr<Devices>> open_schedule_gpus() {
   return shown ? std::move(shown) : open_devices(numbers_below(kUsualGpus));
 }
 
-void print_schedule_status() {
+namespace {
+
+bool is_held(const DeviceInfo& device, const std::vector<LockHolder>& holders) {
+  const std::string files = fmt::format("{}/{}", lock_root(), lock_prefix(lock_key(device)));
+  return std::any_of(holders.begin(), holders.end(),
+                     [&](const LockHolder& holder) { return holder.path.starts_with(files); });
+}
+
+/// In the words that scripts know.
+std::string describe_free(const Devices& devices, const std::vector<LockHolder>& holders,
+                          const std::set<std::string>& closed) {
+  std::string text;
+  for (const DeviceInfo& device : devices.list()) {
+    if (!closed.contains(device.spec.name) && !is_held(device, holders)) {
+      text += fmt::format("GPU {}\n", printable(device.spec.name));
+    }
+  }
+  return text.empty() ? "No GPU available.\n" : "Free GPU:\n---------\n" + text;
+}
+
+}  // namespace
+
+Result<void> print_schedule_status() {
+  const Result<std::unique_ptr<Devices>> devices = open_schedule_gpus();
+  if (!devices) {
+    return Failure(devices.error());
+  }
+  const std::vector<LockHolder> holders = list_lock_holders(lock_root());
+  const std::set<std::string> closed = read_schedule_state().closed;
   Table table;
   table.column("USER");
   table.column("GPU");
   table.column("TASK");
   table.column("PID", Align::Right);
   table.column("START");
-  for (const LockHolder& holder : list_lock_holders(lock_root())) {
+  for (const LockHolder& holder : holders) {
     table.row({printable(user_name(holder.uid)), printable(holder.device), printable(holder.task),
                std::to_string(holder.pid), local_time(static_cast<double>(holder.started))});
   }
-  for (const std::string& name : read_schedule_state().closed) {
+  for (const std::string& name : closed) {
     table.row({"-", name, "closed by schedule -i", "-", "-"});
   }
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   std::fputs(table.render(terminal.columns, terminal.colour).c_str(), stdout);
+  std::fputs(("\n" + describe_free(**devices, holders, closed)).c_str(), stdout);
+  std::fflush(stdout);  // a task that follows writes to it, too
+  return {};
 }
 
 Result<void> release_schedule_gpus(const std::vector<std::string>& names) {
@@ -120,10 +160,8 @@ Result<void> release_schedule_gpus(const std::vector<std::string>& names) {
     }
     bool held = false;
     for (const std::size_t place : places) {
-      const std::string files =
-          fmt::format("{}/{}", lock_root(), lock_prefix(lock_key((*devices)->list()[place])));
       for (const LockHolder& holder : all) {
-        if (holder.path.starts_with(files)) {
+        if (is_held((*devices)->list()[place], {holder})) {
           held = true;
           if (const Result<void> done = release_from(holder, name); !done) {
             problem = done;

@@ -14,8 +14,8 @@ namespace berth {
 /// drivers show; else four, on trust.
 Result<std::unique_ptr<Devices>> open_schedule_gpus();
 
-/// `-s`: prints a table of all holders of GPUs on standard output.
-void print_schedule_status();
+/// `-s`: prints a table of all holders of GPUs on standard output, and which GPUs are free.
+Result<void> print_schedule_status();
 
 /// `-rg`: opens GPUs that `-i` has closed. Ends the `schedule` call that holds one of `names`, if
 /// the call is this user's.

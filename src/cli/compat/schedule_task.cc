@@ -32,6 +32,10 @@ class ScheduleReporter final : public RunObserver {
     for (const std::string& gpu : job.gpus) {
       gpus_ += (gpus_.empty() ? "cuda" : ",cuda") + gpu;
     }
+    // The task leads a process group of its own.
+    fmt::print("GPU: {}\nSCH PID: {}\nTASK PID: {}\nSCH PGID: {}\nTASK PGID: {}\n", gpus_,
+               ::getpid(), job.pid, ::getpgrp(), job.pid);
+    std::fflush(stdout);
   }
 
   void job_ended(const JobEvent& job, const JobEndEvent& end) override {
@@ -105,11 +109,16 @@ std::uint32_t number_of(const DeviceInfo& device, DeviceId place) {
   return number && *number >= 0 ? static_cast<std::uint32_t>(*number) : place.value;
 }
 
-Result<std::vector<std::string>> names_of(std::string_view ids, const Devices& devices) {
+/// A preferred GPU that does not exist is one that cannot be had: another will do.
+enum class IfAbsent { Refuse, Omit };
+
+Result<std::vector<std::string>> names_of(std::string_view ids, const Devices& devices,
+                                          IfAbsent if_absent) {
   std::vector<std::string> names;
   for (const std::string_view id : split_ids(ids)) {
     const std::vector<std::size_t> places = find_devices(id, devices.list());
-    if (places.empty()) {
+    const bool is_number = id.find_first_not_of("0123456789") == id.npos;
+    if (places.empty() && (if_absent == IfAbsent::Refuse || !is_number)) {
       return fail(ErrorCode::NotFound, fmt::format("there is no GPU {}: there are {} of them", id,
                                                    devices.list().size()));
     }
@@ -123,8 +132,8 @@ Result<std::vector<std::string>> names_of(std::string_view ids, const Devices& d
 Result<Needs> needs_of(const ScheduleTask& task, const Devices& devices) {
   Needs needs;
   needs.gpus = task.gpus;
-  Result<std::vector<std::string>> only = names_of(task.forced, devices);
-  Result<std::vector<std::string>> prefer = names_of(task.preferred, devices);
+  Result<std::vector<std::string>> only = names_of(task.forced, devices, IfAbsent::Refuse);
+  Result<std::vector<std::string>> prefer = names_of(task.preferred, devices, IfAbsent::Omit);
   if (!only || !prefer) {
     return Failure(only ? prefer.error() : only.error());
   }
@@ -217,8 +226,9 @@ void adapt(Launch& launch, std::span<const DeviceId> devices, const ScheduleTask
   launch.environment.emplace_back("GPU", gpu);
   const DeviceId first = devices.front();
   launch.command = fill_in_number(task.command, number_of(all.list()[first.value], first));
-  // A terminal is not passed on: the task's process group is not the one that may read from it.
-  launch.stdin_fd = ::isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : -1;
+  launch.stdin_fd = STDIN_FILENO;
+  // From a terminal that is not its own the task may read, and debug, while Ctrl-C comes to us.
+  launch.own_session = ::isatty(STDIN_FILENO) != 0;
   const auto redirect = [](const Fd& file, int& target) {
     if (file) {
       (void)!::ftruncate(file.get(), 0);

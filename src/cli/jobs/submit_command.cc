@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "cli/commands.h"
+#include "cli/jobs/peasy_outputs.h"
 #include "cli/jobs/submission.h"
 #include "cli/run/command_file.h"
 #include "cli/toolkit/args.h"
@@ -31,6 +32,7 @@ struct SubmitCommand {
   std::string format;
   std::string document;
   bool wait = false;
+  bool overwrite = false;
 };
 
 /// The word that names a script, if the command starts one.
@@ -54,8 +56,11 @@ Args submit_args(SubmitCommand& command) {
   args.value("--file", "FILE", "queue the job lines in FILE, as berth run takes them; - is stdin",
              command.file);
   args.value("--format", "FORMAT",
-             "of FILE: lines (the default), or peasy for NAME;;OUTFILE;;COMMAND;;;",
+             "of FILE: lines (the default), or peasy for NAME;;OUTFILE;;COMMAND;;;\n"
+             "(the default of FILE.esy)",
              command.format);
+  args.flag("--overwrite", command.overwrite,
+            "with peasy: write over an OUTFILE that exists, which is refused otherwise");
   args.value(
       "--json", "FILE",
       "queue the jobs of a document {\"defaults\":{…},\"jobs\":[{\"command\":…},…]};\n- is stdin",
@@ -69,7 +74,8 @@ Args submit_args(SubmitCommand& command) {
   args.example("berth submit --gpus 2 --timeout 1d --signal USR1@300 -- torchrun train.py");
   args.example("berth submit --mps --mem 4GiB --thread-percentage 30 ./serve.py");
   args.example("berth submit --file jobs.txt --project vision");
-  args.example("berth submit --file batch.txt --format peasy");
+  args.example("berth submit --file grid.esy");
+  args.example("berth submit --file batch.txt --format peasy --overwrite");
   args.example("berth submit --array 0-9 'train.py --fold $BERTH_ARRAY_INDEX'");
   args.example("berth submit --wait --after ok:12 ./evaluate.sh");
   return args;
@@ -148,6 +154,11 @@ Result<void> read_peasy(SubmitCommand& command) {
     return fail(ErrorCode::Usage,
                 "nothing was queued, because of what is wrong in the file:" + problems);
   }
+  if (!command.overwrite) {
+    if (const Result<void> fresh = check_fresh_outputs(read, command.submission.defaults); !fresh) {
+      return fresh;
+    }
+  }
   command.submission.jobs = std::move(read.jobs);
   return {};
 }
@@ -196,6 +207,12 @@ Result<void> gather_jobs(SubmitCommand& command) {
   }
   if (!command.format.empty() && command.file.empty()) {
     return fail(ErrorCode::Usage, "--format needs --file");
+  }
+  if (command.format.empty() && command.file.ends_with(".esy")) {
+    command.format = "peasy";
+  }
+  if (command.overwrite && command.format != "peasy") {
+    return fail(ErrorCode::Usage, "--overwrite is for the output files of --format peasy");
   }
   if (!command.file.empty()) {
     if (Result<void> read = command.format == "peasy" ? read_peasy(command) : read_lines(command);

@@ -1,4 +1,4 @@
-// `berth run`, and simple_gpu_scheduler, which is the same with fewer options.
+// `berth run`: commands from a file or standard input on GPUs.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -19,7 +19,6 @@
 #include "cli/toolkit/mps_option.h"
 #include "cli/toolkit/table.h"
 #include "exec/direct_runner.h"
-#include "gpu/trusted.h"
 #include "policy/policies.h"
 #include "run/run.h"
 #include "spec/shell_words.h"
@@ -315,62 +314,6 @@ int run_main(Words words) {
 
 int run_jobs(std::vector<JobLine> jobs, Words run_words) {
   return run_with(run_words, Input::from_jobs(std::move(jobs)));
-}
-
-int simple_gpu_scheduler_main(Words words) {
-  outlive_readers();
-  std::vector<std::string_view> ids;
-  Args args(
-      "simple_gpu_scheduler --gpus ID…",
-      "Runs the commands on standard input, one per line, each on one of the GPUs. An id may be\n"
-      "any text, and may be given again to run several commands on it at once.");
-  args.list("--gpus", "ID…", "the GPUs, separated by blanks or commas",
-            [&](std::span<const std::string_view> given) -> Result<void> {
-              for (std::string_view word : given) {
-                while (!word.empty()) {
-                  const std::size_t comma = std::min(word.find(','), word.size());
-                  if (comma > 0) {
-                    ids.push_back(word.substr(0, comma));
-                  }
-                  word.remove_prefix(std::min(comma + 1, word.size()));
-                }
-              }
-              return {};
-            });
-  args.example("simple_gpu_scheduler --gpus 0 1 2 < gpu_commands.txt");
-  args.example("tail -f -n 0 gpu.queue | simple_gpu_scheduler --gpus 0,1,2");
-  const Result<bool> parsed = args.parse(words);
-  if (!parsed) {
-    return report("simple_gpu_scheduler", parsed.error());
-  }
-  if (!*parsed) {
-    return 0;
-  }
-  if (ids.empty()) {
-    return report("simple_gpu_scheduler",
-                  Error{ErrorCode::Usage, "no GPU given: say which, as in --gpus 0 1 2"});
-  }
-  const Result<std::unique_ptr<Devices>> driver = open_devices("all");
-  const std::unique_ptr<Devices> devices = open_trusted(ids, driver ? driver->get() : nullptr);
-  auto runner = DirectRunner::make();
-  if (!runner) {
-    return report("simple_gpu_scheduler", runner.error());
-  }
-  const auto locks = DeviceLocks::open({"run", "", "simple_gpu_scheduler"}, devices->list());
-  if (!locks) {
-    return report("simple_gpu_scheduler", locks.error());
-  }
-  Result<Input> input = Input::open("-", JobReader::Separator::Newline);
-  if (!input) {
-    return report("simple_gpu_scheduler", input.error());
-  }
-  const std::unique_ptr<RunObserver> reporter = make_seed_reporter();
-  RunOptions options;
-  options.policy = "fifo";
-  options.defaults.needs.claim = ClaimSource::None;  // one command per id, always
-  Run run(options, *devices, locks->get(), **runner, *reporter);
-  const Result<RunSummary> summary = run.execute(std::move(*input));
-  return summary ? exit_code(*summary) : report("simple_gpu_scheduler", summary.error());
 }
 
 }  // namespace berth

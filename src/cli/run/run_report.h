@@ -31,8 +31,6 @@ std::unique_ptr<RunObserver> choose_reporter(const ReportOptions& options, bool 
 /// For one command that has the terminal to itself. Sets `code` to the exit code that a shell would
 /// report for the command.
 std::unique_ptr<RunObserver> make_foreground_reporter(ReportOptions options, int& code);
-/// Prints what simple_gpu_scheduler prints.
-std::unique_ptr<RunObserver> make_seed_reporter();
 
 // --- shared by reporters
 

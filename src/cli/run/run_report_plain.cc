@@ -55,25 +55,10 @@ class PlainReporter : public RunObserver {
   std::map<JobId, std::string> prefixes_;
 };
 
-/// simple_gpu_scheduler says what it starts, and nothing else.
-class SeedReporter final : public RunObserver {
- public:
-  void job_started(const JobEvent& job) override {
-    fmt::print("Processing command `{}` on gpu {}\n", job.command, fmt::join(job.gpus, ","));
-    std::fflush(stdout);
-  }
-  void job_output(JobId, bool, std::string_view) override {}
-  void warning(std::string_view text) override {
-    fmt::print(stderr, "simple_gpu_scheduler: {}\n", text);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<RunObserver> make_plain_reporter(ReportOptions options) {
   return std::make_unique<PlainReporter>(std::move(options));
 }
-
-std::unique_ptr<RunObserver> make_seed_reporter() { return std::make_unique<SeedReporter>(); }
 
 }  // namespace berth

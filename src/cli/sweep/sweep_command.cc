@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/jobs/submission.h"
 #include "cli/sweep/sweep_options.h"
+#include "cli/sweep/sweep_summary_command.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
 #include "spec/job_line.h"
@@ -71,10 +72,16 @@ Args sweep_args(Options& options) {
             "queue them. Takes the options of berth submit, too (priority has no short\n"
             "form here). The jobs carry the sweep's --name and their parameters:\n"
             "berth kill sweep=NAME");
+  args.value("--summarize", "GRID",
+             "instead: print the parameters of the jobs of a grid (a CSV file with\n"
+             "the column JOB_DIR, or its folder) beside the last values of\n"
+             "--key NAME… in their logs (--log NAME); --csv prints CSV",
+             [](std::string_view) { return Result<void>(); });
   args.example("berth sweep 'train.py --lr {lr} --bs {bs}' -p lr 0.1 0.01 -p bs 32 64");
   args.example("berth sweep 'train.py --lr {lr}' -p lr=log:1e-5..1e-1 --n-samples 20 --seed 7");
   args.example("berth sweep 'net.py {fc0} {fc1}' -p fc0 64 128 -p fc1 64 128 --where 'fc1 <= fc0'");
   args.example("berth sweep --file sweep.toml --run --gpus 0,1");
+  args.example("berth sweep --summarize exps/ExA1 --key val_acc loss");
   args.example("berth sweep 'train.py --lr {lr}' -p lr 0.1 0.01 --submit --name lr-search");
   return args;
 }
@@ -267,6 +274,11 @@ Result<int> perform(const Options& options, const SweepSubmission& submission, W
 
 int sweep_main(Words words) {
   const auto run = std::find(words.begin(), words.end(), "--run");
+  if (std::any_of(words.begin(), run, [](std::string_view word) {
+        return word == "--summarize" || word.starts_with("--summarize=");
+      })) {
+    return summarize_main(words);
+  }
   const auto own = static_cast<std::size_t>(run - words.begin()) + (run == words.end() ? 0 : 1);
   Options options;
   SweepSubmission submission;

@@ -41,6 +41,7 @@ void Args::add(std::string names, std::string metavar, std::string help, Kind ki
                       std::move(set),
                       std::move(set_list),
                       {},
+                      false,
                       false});
 }
 
@@ -114,10 +115,11 @@ void Args::list(std::string names, std::string metavar, std::string help, ListSe
 }
 
 void Args::optional_value(std::string names, std::string metavar, std::string help, Setter set,
-                          bool may_follow) {
+                          bool may_follow, std::function<bool(std::string_view)> is_value) {
   add(std::move(names), std::move(metavar), std::move(help), Kind::OptionalValue, nullptr,
       std::move(set), {});
   options_.back().may_follow = may_follow;
+  options_.back().more = std::move(is_value);
 }
 
 void Args::positional(std::string metavar, std::string help, std::size_t least, std::size_t most,
@@ -128,6 +130,12 @@ void Args::positional(std::string metavar, std::string help, std::size_t least, 
 void Args::rest(std::string metavar, std::string help, ListSetter set) {
   rest_help_ = Positional{std::move(metavar), std::move(help), 0, 0, {}};
   rest_ = std::move(set);
+}
+
+void Args::abbreviate() {
+  for (Option& option : options_) {
+    option.may_be_short = true;
+  }
 }
 
 void Args::example(std::string line) { examples_.push_back(std::move(line)); }
@@ -158,19 +166,72 @@ Failure Args::unknown(std::string_view word) const {
                             : fmt::format("unknown option {}: did you mean {}?", word, meant));
 }
 
+Result<Args::Named> Args::read_name(std::string_view word) const {
+  const std::size_t equals = word.find('=');
+  Named named{nullptr, word.substr(0, equals), {}};
+  if (equals != word.npos) {
+    named.attached = word.substr(equals + 1);
+  }
+  named.option = find(named.name);
+  return named.option != nullptr ? Result<Named>(named) : read_short_name(word);
+}
+
+Result<Args::Named> Args::read_short_name(std::string_view word) const {
+  const std::string_view typed = word.substr(0, word.find('='));
+  std::vector<Named> matches;
+  std::string could_be;
+  for (const Option& option : options_) {
+    for (const std::string& name : option.names) {
+      Named match{&option, name, {}};
+      const bool begins =
+          name.starts_with(typed) && name.starts_with("--") == typed.starts_with("--");
+      const bool has_value =
+          !word.starts_with("--") && option.kind != Kind::Flag && name == word.substr(0, 2);
+      if (begins && typed.size() < word.size()) {
+        match.attached = word.substr(typed.size() + 1);
+      } else if (!begins && has_value) {
+        match.attached = word.substr(2);
+      }
+      const bool again = !matches.empty() && matches.back().option == &option;
+      if (option.may_be_short && (begins || has_value) && !again) {
+        matches.push_back(match);
+        could_be += (could_be.empty() ? "" : ", ") + name;
+      }
+    }
+  }
+  const bool may_be_help = !matches.empty() && std::string_view("--help").starts_with(typed);
+  if (matches.size() + (may_be_help ? 1 : 0) > 1) {
+    return fail(ErrorCode::Usage, fmt::format("ambiguous option: {} could match {}{}", typed,
+                                              may_be_help ? "--help, " : "", could_be));
+  }
+  return matches.empty() ? Result<Named>(unknown(typed)) : Result<Named>(matches.front());
+}
+
+bool Args::asks_for_help(std::string_view word) const {
+  if (find(word) != nullptr) {
+    return false;
+  }
+  const bool shortened =
+      word.size() > 2 && std::string_view("--help").starts_with(word) &&
+      std::any_of(options_.begin(), options_.end(),
+                  [](const Option& option) { return option.may_be_short; }) &&
+      std::none_of(options_.begin(), options_.end(), [&](const Option& option) {
+        return option.may_be_short &&
+               std::any_of(option.names.begin(), option.names.end(),
+                           [&](const std::string& name) { return name.starts_with(word); });
+      });
+  return word == "--help" || word == "-h" || shortened;
+}
+
 /// Handles the option at words[at]; returns the index of the first word after it.
 Result<std::size_t> Args::take_option(std::span<const std::string_view> words, std::size_t at) {
-  const std::string_view word = words[at];
-  std::string_view name = word;
-  std::optional<std::string_view> attached;
-  if (const std::size_t equals = word.find('='); equals != word.npos) {
-    name = word.substr(0, equals);
-    attached = word.substr(equals + 1);
+  const Result<Named> named = read_name(words[at]);
+  if (!named) {
+    return Failure(named.error());
   }
-  const Option* option = find(name);
-  if (option == nullptr) {
-    return unknown(name);
-  }
+  const Option* option = named->option;
+  const std::string_view name = named->name;
+  std::optional<std::string_view> attached = named->attached;
   std::size_t next = at + 1;
   Result<void> done;
   switch (option->kind) {
@@ -182,7 +243,7 @@ Result<std::size_t> Args::take_option(std::span<const std::string_view> words, s
       break;
     case Kind::OptionalValue:
       if (!attached && option->may_follow && next < words.size() &&
-          !looks_like_option(words[next])) {
+          !looks_like_option(words[next]) && (!option->more || option->more(words[next]))) {
         attached = words[next++];
       }
       done = option->set(attached.value_or(""));
@@ -229,7 +290,7 @@ Result<bool> Args::parse(std::span<const std::string_view> words) {
       ++at;
       continue;
     }
-    if (!only_words && find(word) == nullptr) {
+    if (!only_words) {
       if (const std::string text = help_for(word); !text.empty()) {
         std::fputs(text.c_str(), stdout);
         return false;

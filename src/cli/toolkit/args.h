@@ -44,9 +44,9 @@ class Args {
             std::function<bool(std::string_view)> more = {});
   /// A flag whose value is optional: bare `--name` calls `set` with "". A value is attached
   /// (`--name=VALUE`). With `may_follow`, it may also be the next word, unless that word looks like
-  /// an option.
+  /// an option or `is_value` returns false for it.
   void optional_value(std::string names, std::string metavar, std::string help, Setter set,
-                      bool may_follow = false);
+                      bool may_follow = false, std::function<bool(std::string_view)> is_value = {});
 
   /// Words that are not options, with one setter call each, in order. At most `most` words.
   void positional(std::string metavar, std::string help, std::size_t least, std::size_t most,
@@ -57,6 +57,9 @@ class Args {
   /// Accepts the options of `other`, too, except those that have a name declared here. The help
   /// does not list them. `other` must outlive this object.
   void accept_also(const Args& other) { also_ = &other; }
+  /// The options declared so far may be shortened as Python's argparse allows it: `--gpu` for
+  /// `--gpus`, `-n20` for `-n 20`. For the names of tools that are written in Python.
+  void abbreviate();
 
   /// A line under "Examples:" in the help.
   void example(std::string line);
@@ -84,6 +87,13 @@ class Args {
     ListSetter set_list;
     std::function<bool(std::string_view)> more;
     bool may_follow = false;
+    bool may_be_short = false;
+  };
+  /// An option as a word names it.
+  struct Named {
+    const Option* option = nullptr;
+    std::string_view name;
+    std::optional<std::string_view> attached;
   };
   struct Positional {
     std::string metavar;
@@ -103,6 +113,9 @@ class Args {
   /// What --help and its like print; empty for any other word.
   std::string help_for(std::string_view word) const;
   const Option* find(std::string_view name) const;
+  Result<Named> read_name(std::string_view word) const;
+  Result<Named> read_short_name(std::string_view word) const;
+  bool asks_for_help(std::string_view word) const;
   bool looks_like_option(std::string_view word) const;
   Failure unknown(std::string_view word) const;
   Result<std::size_t> take_option(std::span<const std::string_view> words, std::size_t at);

@@ -54,10 +54,10 @@ std::string troff(std::string_view text) {
 }  // namespace
 
 std::string Args::help_for(std::string_view word) const {
-  return word == "--help" || word == "-h" ? help()
-         : word == "--help-man"           ? man()
-         : word == "--help-words"         ? words()
-                                          : "";
+  return asks_for_help(word)      ? help()
+         : word == "--help-man"   ? man()
+         : word == "--help-words" ? words()
+                                  : "";
 }
 
 std::vector<Args::HelpRow> Args::help_rows() const {

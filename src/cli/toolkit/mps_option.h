@@ -8,7 +8,9 @@ namespace berth {
 
 class MpsOption {
  public:
-  void declare(Args& args);
+  /// Whether `-m`, and True or False after it, are taken: the priority-based scheduler has them.
+  enum class Word { No, May };
+  void declare(Args& args, Word word = Word::No);
 
   /// Applies the options to the needs of a job of this process's user.
   Result<void> apply(Needs& needs) const;

@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
+
+#include "gpu/trusted.h"
 
 namespace berth {
 namespace {
@@ -70,20 +73,27 @@ Result<std::unique_ptr<DeviceLocks>> DeviceLocks::open(Owner owner,
 }
 
 void DeviceLocks::extend(std::span<const DeviceInfo> devices) {
-  for (const DeviceInfo& device : devices.subspan(slots_.size())) {
-    const std::string key = lock_key(device);
-    const auto same = std::find_if(places_.begin(), places_.end(),
-                                   [&](const Place& place) { return place.key == key; });
-    slots_.push_back({static_cast<std::size_t>(same - places_.begin()), false});
-    if (same == places_.end()) {
-      Place place;
-      place.key = key;
-      place.prefix = lock_prefix(key);
-      place.name = device.spec.name;
-      place.visited = owner_.identity.empty();
-      places_.push_back(std::move(place));
+  for (const DeviceInfo& slot : devices.subspan(slots_.size())) {
+    slots_.emplace_back();
+    for (const DeviceInfo& device : devices_of_slot(slot)) {
+      slots_.back().places.push_back(place_of(lock_key(device), device.spec.name));
     }
   }
+}
+
+std::size_t DeviceLocks::place_of(const std::string& key, std::string_view name) {
+  const auto same = std::find_if(places_.begin(), places_.end(),
+                                 [&](const Place& place) { return place.key == key; });
+  const auto index = static_cast<std::size_t>(same - places_.begin());
+  if (same == places_.end()) {
+    Place place;
+    place.key = key;
+    place.prefix = lock_prefix(key);
+    place.name = name;
+    place.visited = owner_.identity.empty();
+    places_.push_back(std::move(place));
+  }
+  return index;
 }
 
 DeviceLocks::~DeviceLocks() {
@@ -99,31 +109,39 @@ DeviceLocks::~DeviceLocks() {
 
 std::vector<DeviceLocks::Obstacle> DeviceLocks::try_acquire(std::span<const DeviceId> devices) {
   // In one order everywhere: of two berths that want the same devices, one gets all of them.
-  std::vector<DeviceId> wanted(devices.begin(), devices.end());
-  std::sort(wanted.begin(), wanted.end(), [&](DeviceId a, DeviceId b) {
-    return places_[slots_[a.value].place].key < places_[slots_[b.value].place].key;
-  });
-  std::vector<DeviceId> acquired;
-  std::vector<Obstacle> obstacles;
-  for (const DeviceId device : wanted) {
-    Slot& slot = slots_[device.value];
-    if (slot.held) {
-      continue;
+  std::vector<std::size_t> wanted;
+  for (const DeviceId device : devices) {
+    const Slot& slot = slots_[device.value];
+    if (!slot.held) {
+      wanted.insert(wanted.end(), slot.places.begin(), slot.places.end());
     }
-    if (std::optional<Obstacle> obstacle = acquire(slot.place)) {
-      for (const DeviceId same : slots_of(slot.place)) {
+  }
+  std::sort(wanted.begin(), wanted.end(),
+            [&](std::size_t a, std::size_t b) { return places_[a].key < places_[b].key; });
+  std::vector<Obstacle> obstacles;
+  for (const std::size_t place : wanted) {
+    if (std::optional<Obstacle> obstacle = acquire(place)) {
+      for (const DeviceId same : slots_of(place)) {
         obstacle->device = same;
         obstacles.push_back(*obstacle);
       }
       break;
     }
-    slot.held = true;
-    ++places_[slot.place].slots_held;
-    acquired.push_back(device);
   }
   if (!obstacles.empty()) {
-    for (const DeviceId device : acquired) {
-      release(device);
+    for (const std::size_t place : wanted) {
+      if (places_[place].lock && places_[place].slots_held == 0) {
+        drop(places_[place]);
+      }
+    }
+    return obstacles;
+  }
+  for (const DeviceId device : devices) {
+    Slot& slot = slots_[device.value];
+    if (!std::exchange(slot.held, true)) {
+      for (const std::size_t place : slot.places) {
+        ++places_[place].slots_held;
+      }
     }
   }
   return obstacles;
@@ -219,8 +237,12 @@ bool DeviceLocks::passes(const std::string& name, const Place& place) const {
 }
 
 const DeviceLocks::Obstacle* DeviceLocks::obstacle(DeviceId device) const {
-  const std::optional<Obstacle>& obstacle = places_[slots_[device.value].place].obstacle;
-  return obstacle ? &*obstacle : nullptr;
+  for (const std::size_t place : slots_[device.value].places) {
+    if (const std::optional<Obstacle>& obstacle = places_[place].obstacle) {
+      return &*obstacle;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<DeviceId> DeviceLocks::freed() {
@@ -247,9 +269,10 @@ void DeviceLocks::release(DeviceId device) {
     return;
   }
   slot.held = false;
-  Place& place = places_[slot.place];
-  if (--place.slots_held == 0) {
-    drop(place);
+  for (const std::size_t place : slot.places) {
+    if (--places_[place].slots_held == 0) {
+      drop(places_[place]);
+    }
   }
 }
 
@@ -306,7 +329,8 @@ std::string DeviceLocks::put_back(Place& place) {
 std::vector<DeviceId> DeviceLocks::slots_of(std::size_t place) const {
   std::vector<DeviceId> devices;
   for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].place == place) {
+    const std::vector<std::size_t>& places = slots_[i].places;
+    if (std::find(places.begin(), places.end(), place) != places.end()) {
       devices.push_back(DeviceId{i});
     }
   }
@@ -326,9 +350,11 @@ std::string DeviceLocks::line(const Place& place) const {
 std::vector<std::string> DeviceLocks::paths(std::span<const DeviceId> devices) const {
   std::vector<std::string> paths;
   for (const DeviceId device : devices) {
-    std::string path = fmt::format("{}/{}", root_, places_[slots_[device.value].place].file);
-    if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
-      paths.push_back(std::move(path));
+    for (const std::size_t place : slots_[device.value].places) {
+      std::string path = fmt::format("{}/{}", root_, places_[place].file);
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+        paths.push_back(std::move(path));
+      }
     }
   }
   return paths;
@@ -342,9 +368,11 @@ std::string DeviceLocks::leases(std::span<const DeviceId> devices) const {
 std::vector<int> DeviceLocks::descriptors(std::span<const DeviceId> devices) const {
   std::vector<int> descriptors;
   for (const DeviceId device : devices) {
-    const int lock = places_[slots_[device.value].place].lock.get();
-    if (std::find(descriptors.begin(), descriptors.end(), lock) == descriptors.end()) {
-      descriptors.push_back(lock);
+    for (const std::size_t place : slots_[device.value].places) {
+      const int lock = places_[place].lock.get();
+      if (std::find(descriptors.begin(), descriptors.end(), lock) == descriptors.end()) {
+        descriptors.push_back(lock);
+      }
     }
   }
   return descriptors;

@@ -38,6 +38,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -107,7 +108,8 @@ class DeviceLocks {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A device of the machine. Several slots may stand for one device: `--gpus 0,0`.
+  /// A device of the machine. Several slots may stand for one device (`--gpus 0,0`), and a slot for
+  /// several devices or none.
   struct Place {
     std::string key;
     std::string prefix;  // of its files
@@ -124,11 +126,12 @@ class DeviceLocks {
     std::chrono::milliseconds patience{};  // before the next try
   };
   struct Slot {
-    std::size_t place = 0;
+    std::vector<std::size_t> places;
     bool held = false;
   };
 
   DeviceLocks() = default;
+  std::size_t place_of(const std::string& key, std::string_view name);
   /// The obstacle, or nothing when the place is now ours.
   std::optional<Obstacle> acquire(std::size_t place);
   Result<void> open_folder();
