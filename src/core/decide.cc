@@ -187,6 +187,11 @@ void Scheduler::start(const Proposal& proposal, Time now) {
   pending_.push_back(StartJob{job.id, job.attempt, proposal.devices});
 }
 
+std::optional<Reservation> Scheduler::reservation(Time now) const {
+  return queue_.heads().empty() || paused_ ? std::nullopt
+                                           : policy_->reservation(CurrentView(*this, now));
+}
+
 Explanation Scheduler::explain(JobId id, Time now) const {
   using Kind = Explanation::Kind;
   const Job* job = jobs_.find(id);

@@ -246,6 +246,8 @@ class Scheduler {
 
   /// Why this waiting job has not started.
   Explanation explain(JobId job, Time now) const;
+  /// The devices that the policy keeps free for a waiting job; nothing if it keeps none.
+  std::optional<Reservation> reservation(Time now) const;
 
   /// For tests: the first broken invariant in words, empty when all hold. Visits every job.
   std::string broken_invariant(Time now) const;

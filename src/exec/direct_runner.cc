@@ -36,7 +36,7 @@ bool replaced(const char* entry, const Launch& launch) {
 
 /// In the child, which may make raw system calls only.
 BERTH_UNSANITIZED int begin_direct_child(void* argument) {
-  const auto& setup = *static_cast<const ChildSetup*>(argument);
+  const auto& setup = *static_cast<const DirectSetup*>(argument);
   constexpr long kFirst = 50;  // out of the way of what scripts number by hand
   for (std::size_t i = 0; i < setup.locks; ++i) {
     raw_syscall(SYS_fcntl, setup.first_lock[i], F_DUPFD, kFirst);

@@ -19,7 +19,7 @@
 namespace berth {
 
 /// What a child that shares our memory does before exec.
-struct ChildSetup {
+struct DirectSetup {
   const int* first_lock = nullptr;
   std::size_t locks = 0;
   pid_t parents_group = 0;  // set: the child leaves it for a session of its own
@@ -51,7 +51,7 @@ class DirectRunner final : public Runner {
     pid_t pid = 0;
     std::vector<std::string> variables;
     SpawnPlan plan;
-    ChildSetup setup;
+    DirectSetup setup;
     std::unique_ptr<SpawnStack> stack;
     std::unique_ptr<Cgroup> cgroup;
   };

@@ -73,7 +73,7 @@ class DaemonParts {
     must(clock.go_on(state.store(), "boot", state.log()));
     turns.emplace(loop, state.store(), clock, state.log());
     files.emplace(state, clock);
-    must(devices.open("sim:2x8GiB"));
+    must(devices.open(state.store(), "sim:2x8GiB"));
     host.emplace(ShimHost::Parts{loop, turns->watchdog(), clock, state.log(), runner, devices,
                                  *files, folder});
     DriverOptions driver_options;

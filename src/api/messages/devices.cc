@@ -30,6 +30,7 @@ void fields(Io& io, In<Io, DeviceReport>& device) {
   io.or_nothing("temperature_c", device.temperature);
   io.field("claimed_bytes", device.claimed);
   io.or_nothing("obstacle", device.obstacle);
+  io.or_nothing("reserved_for", device.reserved_for);
   io.field("jobs", device.jobs);
 }
 

@@ -41,6 +41,7 @@ struct DeviceReport {
   std::optional<double> temperature;
   Bytes claimed;         // by the jobs that hold it
   std::string obstacle;  // why the daemon could not lease it when it last tried; empty: none
+  std::optional<JobId> reserved_for;  // a waiting job for which the policy keeps it free
   std::vector<Holder> jobs;
 };
 

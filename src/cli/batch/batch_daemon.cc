@@ -46,7 +46,7 @@ std::map<std::uint64_t, QueuedTask> look_up_tasks(const std::vector<std::uint64_
   std::map<std::uint64_t, QueuedTask> known;
   std::vector<std::uint64_t> sorted = jobs;
   std::sort(sorted.begin(), sorted.end());
-  Result<HttpClient> daemon = connect_daemon(false);
+  Result<HttpClient> daemon = connect_running_daemon();
   for (std::size_t at = 0; daemon && at < sorted.size();) {
     const std::string query = next_query(sorted, at);
     for (std::optional<JobId> after = JobId{}; after;) {

@@ -49,6 +49,9 @@ std::optional<DaemonDevices> ask_daemon_devices() {
     DaemonDevice& entry = known.devices[device.name];
     entry.health = device.health;
     entry.obstacle = device.obstacle;
+    if (device.reserved_for) {
+      entry.jobs.push_back(fmt::format("reserved for {}", device.reserved_for->value));
+    }
     for (const DeviceReport::Holder& job : device.jobs) {
       entry.job_ids.push_back(job.id.value);
       const auto found = words.find(job.id.value);

@@ -99,6 +99,7 @@ DeviceReport report(const DeviceSpec& spec, const DeviceSlot& slot, const Device
 
 DevicesReply devices_reply(const Desk& desk, const DaemonDevices& devices) {
   DevicesReply reply;
+  const std::optional<Reservation> kept = desk.scheduler().reservation(desk.now());
   for (std::uint32_t i = 0; i < desk.driver.devices().states().size(); ++i) {
     const DeviceSlot& slot = desk.scheduler().devices()[DeviceId{i}];
     const DeviceState& state = desk.driver.devices().states()[i];
@@ -108,6 +109,10 @@ DevicesReply devices_reply(const Desk& desk, const DaemonDevices& devices) {
     reply.devices.push_back(report(devices.list()[i].spec, slot, state));
     if (const DeviceLocks::Obstacle* obstacle = devices.obstacle(DeviceId{i})) {
       reply.devices.back().obstacle = describe(*obstacle, reply.devices.back().name);
+    }
+    if (kept && slot.leases.empty() &&
+        std::find(kept->devices.begin(), kept->devices.end(), DeviceId{i}) != kept->devices.end()) {
+      reply.devices.back().reserved_for = kept->job;
     }
   }
   reply.sources = devices.sources();
