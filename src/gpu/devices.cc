@@ -111,18 +111,8 @@ Result<std::unique_ptr<Devices>> open_named(const std::vector<std::string_view>&
   return std::move(*driver);
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unseen) {
-  if (gpus.starts_with(kTrust)) {
-    gpus.remove_prefix(kTrust.size());
-    unseen = Unseen::Trust;
-  }
-  const std::vector<std::string_view> ids = split_ids(gpus);
-  if (ids.empty()) {
-    return fail(ErrorCode::Usage,
-                "the list of devices is empty: write --gpus auto, --gpus 0,1 or --gpus sim:4");
-  }
+Result<std::unique_ptr<Devices>> open_listed(const std::vector<std::string_view>& ids,
+                                             Unseen unseen) {
   for (const std::string_view id : ids) {
     const bool whole = is_sim_spec(id) || id == "auto" || id == "all" || id == kNoDevices;
     if (whole && ids.size() > 1) {
@@ -140,6 +130,34 @@ Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unse
     return open_all(ids.front() == "auto");
   }
   return open_named(ids, unseen);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unseen) {
+  if (gpus.starts_with(kTrust)) {
+    gpus.remove_prefix(kTrust.size());
+    unseen = Unseen::Trust;
+  }
+  std::vector<std::string_view> ids = split_ids(gpus);
+  if (ids.empty()) {
+    return fail(ErrorCode::Usage,
+                "the list of devices is empty: write --gpus auto, --gpus 0,1 or --gpus sim:4");
+  }
+  const std::vector<std::string_view> cpu_slots(std::erase(ids, kCpuSlot), kCpuSlot);
+  if (cpu_slots.empty()) {
+    return open_listed(ids, unseen);
+  }
+  auto group = std::make_unique<DeviceGroup>();
+  if (!ids.empty()) {
+    Result<std::unique_ptr<Devices>> devices = open_listed(ids, unseen);
+    if (!devices) {
+      return devices;
+    }
+    group->add(std::move(*devices));
+  }
+  group->add(open_trusted(cpu_slots));
+  return group;
 }
 
 }  // namespace berth

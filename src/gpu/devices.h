@@ -84,8 +84,8 @@ enum class Unseen : std::uint8_t { Trust, Refuse };
 /// `0,1,2` or `0 1 2` may hold names, UUIDs and unique beginnings of UUIDs. If a driver is present,
 /// an id that it does not know is an error; without a driver, ids are taken on trust, or only
 /// after `trust:` with Unseen::Refuse. An id given twice makes two slots. `sim:4` and `sim:4x24GiB`
-/// are simulated devices, and `none` is an empty list. The error is NotFound where `auto` or `all`
-/// finds no device.
+/// are simulated devices, and `none` is an empty list. Each `cpu` beside these is a slot without a
+/// device, on the processor. The error is NotFound where `auto` or `all` finds no device.
 Result<std::unique_ptr<Devices>> open_devices(std::string_view gpus, Unseen unseen = Unseen::Trust);
 
 }  // namespace berth

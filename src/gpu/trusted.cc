@@ -36,7 +36,7 @@ class TrustedDevices final : public Devices {
     for (const std::string_view id : ids) {
       DeviceInfo device;
       device.spec.name = id;
-      device.visible = id;
+      device.visible = id == kCpuSlot ? "" : id;
       device.spec.uuid = uuids_of(id, driver);
       list_.push_back(std::move(device));
     }
@@ -62,6 +62,9 @@ std::unique_ptr<Devices> open_trusted(std::span<const std::string_view> ids,
 std::vector<DeviceInfo> devices_of_slot(const DeviceInfo& slot) {
   if (slot.family != DeviceFamily::Trusted) {
     return {slot};
+  }
+  if (slot.spec.name == kCpuSlot) {
+    return {};
   }
   const std::vector<std::string_view> uuids = parts_of(slot.spec.uuid);
   std::vector<DeviceInfo> devices;

@@ -18,8 +18,10 @@ namespace berth {
 std::unique_ptr<Devices> open_trusted(std::span<const std::string_view> ids,
                                       const Devices* driver = nullptr);
 
-/// The devices of a slot, one by one. None for a slot without a name, which is one on the
-/// processor.
+/// The id of a slot without a device, on the processor. An empty id is one, too.
+inline constexpr std::string_view kCpuSlot = "cpu";
+
+/// The devices of a slot, one by one. None for a slot on the processor.
 std::vector<DeviceInfo> devices_of_slot(const DeviceInfo& slot);
 
 }  // namespace berth

@@ -90,14 +90,14 @@ std::vector<std::size_t> apply_mask(std::string_view mask, std::span<const Devic
 std::map<std::string, std::optional<std::string>> visibility(std::span<const DeviceInfo> leased) {
   const std::string words = join_words(leased);
   std::map<std::string, std::optional<std::string>> variables;
-  if (leased.empty() || leased.front().family == DeviceFamily::Amd) {
+  if (words.empty() || leased.front().family == DeviceFamily::Amd) {
     variables["ROCR_VISIBLE_DEVICES"] = words;
     // These count within what ROCR_VISIBLE_DEVICES shows: inherited ones would hide more.
     variables["HIP_VISIBLE_DEVICES"] = std::nullopt;
     variables["GPU_DEVICE_ORDINAL"] = std::nullopt;
     variables["CUDA_VISIBLE_DEVICES"] = std::nullopt;
   }
-  if (leased.empty() || leased.front().family != DeviceFamily::Amd) {
+  if (words.empty() || leased.front().family != DeviceFamily::Amd) {
     variables["CUDA_VISIBLE_DEVICES"] = words;
     variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   }

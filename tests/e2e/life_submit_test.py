@@ -248,5 +248,16 @@ class Documents(LifeCase):
         self.assertEqual(self.show(10_000)["name"], "n9999")
 
 
+class Order(LifeCase):
+    def test_the_users_device_order_stays(self):
+        for order, seen in (("FASTEST_FIRST", "FASTEST_FIRST"), (None, "PCI_BUS_ID")):
+            self.env.pop("CUDA_DEVICE_ORDER", None)
+            if order:
+                self.env["CUDA_DEVICE_ORDER"] = order
+            number = self.berth("submit", "echo $CUDA_DEVICE_ORDER").strip()
+            self.berth("wait", number)
+            self.assertEqual(self.berth("logs", number).strip(), seen)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -3,9 +3,10 @@
 import csv
 import io
 import os
+import select
 import unittest
 
-from daemon_case import DaemonCase
+from daemon_case import DEADLINE, DaemonCase
 from gpu_case import GpuCase
 
 
@@ -41,6 +42,32 @@ class Batches(DaemonCase):
         self.berth("wait")
         self.assertIn("a\n", self.read("out"))
         self.assertIn("--overwrite", self.try_berth("submit", "--overwrite", "true").stderr)
+
+
+class CpuSlots(DaemonCase):
+    devices = "cpu,cpu"  # GPUPeasy's ['', '']
+
+    def test_two_jobs_at_once_and_no_gpu(self):
+        self.start_daemon()
+        for name in ("ready", "gate"):
+            os.mkfifo(self.path(name))
+        ready, gate = (os.open(self.path(name), os.O_RDWR) for name in ("ready", "gate"))
+        self.addCleanup(os.close, ready)
+        self.addCleanup(os.close, gate)
+        self.berth("submit", "--file", "-", "--format", "peasy", input=(
+            'a;; ;;echo "[$CUDA_VISIBLE_DEVICES]" > ready; read x < gate;;;' * 3))
+        self.assertEqual(self.lines(ready, 2), b"[]\n[]\n")
+        self.assertEqual([job["state"] for job in self.jobs()], ["running", "running", "queued"])
+        os.write(gate, b"\n" * 3)
+        self.assertEqual(self.lines(ready, 1), b"[]\n")
+        self.berth("wait")
+
+    def lines(self, fd, count):
+        text = b""
+        while text.count(b"\n") < count:
+            self.assertTrue(select.select([fd], [], [], DEADLINE)[0], text)
+            text += os.read(fd, 100)
+        return text
 
 
 class Grids(GpuCase):

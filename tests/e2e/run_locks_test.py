@@ -126,6 +126,18 @@ class Locks(RunCase):
             self.feed(second, "echo second")
             self.line_with(second, "in use by another berth", second.stderr)
             second.kill()
+        # One of a slot of two; and GPUs of one model count the same in every order.
+        env = self.environment(CUDA_DEVICE_ORDER="FASTEST_FIRST")
+        third = self.launch("1", gpus="1,0", program=(BERTH, "simple_gpu_scheduler"), env=env)
+        self.fifo("other")
+        self.feed(third, "echo [$CUDA_VISIBLE_DEVICES]; read x < other")
+        self.assertIn("on gpu 1\n", self.line_with(third, "["))
+        self.feed(third, "echo [$CUDA_VISIBLE_DEVICES]")
+        self.line_with(third, "GPU 1,0 is in use by another berth", third.stderr)
+        third.kill()
+        self.berth("simset", "1", "model=Faster")
+        fourth = self.run_jobs("true\n", gpus="0", program=(BERTH, "simple_gpu_scheduler"), env=env)
+        self.assertEqual(fourth.stderr.count("CUDA_DEVICE_ORDER is not PCI_BUS_ID"), 1)
         self.gate.let()
         self.finish(first)
 

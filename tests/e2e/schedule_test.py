@@ -51,6 +51,38 @@ class ScheduleCase(RunCase):
         return self.line_with(process, "waiting: ", process.stderr)
 
 
+class Page(ScheduleCase):
+    """The examples of its page, and what the page says of them."""
+
+    def test_train_on_gpu_2(self):
+        """`train.py foo --bar 5` will be started as soon as GPU 2 is free."""
+        os.mkdir(self.path("bin"))
+        self.write("bin/train.py", "#!/bin/sh\necho trained $GPU \"$@\"\n")
+        os.chmod(self.path("bin/train.py"), 0o755)
+        env = self.environment(PATH=self.path("bin") + ":" + self.env["PATH"])
+        holder, _ = self.hold("-fg", "2")
+        process = self.begin("train.py foo --bar 5", "--forced_gpu", "2", "--verbose", env=env)
+        self.waits(process)
+        self.gate.let()
+        out = self.output(process)
+        self.assertTrue(out.startswith("trained cuda2 foo --bar 5\n"), out)
+        for words in ("task: ", "stdout: ", "stderr: ", "start: ", "end: ", "total time: "):
+            self.assertIn("\n" + words, out)
+        self.finish(holder)
+
+    def test_five_gpus_of_which_two_are_unavailable(self):
+        """-i 5 3 4 means that total count of GPUs is 5 and GPU 3 and 4 are currently unavailable."""
+        self.schedule("-i", "5", "3", "4")
+        self.assertEqual(self.schedule("-s")[0].split(FREE)[1], "GPU 0\nGPU 1\nGPU 2\n")
+        self.schedule("-rg", "3", "4")
+        self.assertEqual(self.schedule("-s")[0].split(FREE)[1],
+                         "".join(f"GPU {n}\n" for n in range(5)))
+
+    def test_four_gpus_by_default(self):
+        self.assertEqual(self.schedule("-s")[0].split(FREE)[1],
+                         "".join(f"GPU {n}\n" for n in range(4)))
+
+
 class Basics(ScheduleCase):
     def test_environment_number_and_exit_code(self):
         task = "echo $GPU $CUDA_VISIBLE_DEVICES __num__ a__num__b; exit 3"
@@ -352,12 +384,12 @@ class State(ScheduleCase):
 
 
 class Interrupts(ScheduleCase):
-    def in_terminal(self, *words):
+    def in_terminal(self, *words, program=None):
         """Starts it as a shell would, with a terminal of its own; the other end of that."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self.home)
-            os.execve(self.name, [self.name, *words], self.env)
+            os.execve(program or self.name, [program or self.name, *words], self.env)
         self.addCleanup(os.close, terminal)
         self.addCleanup(self.reap, pid)
         return pid, terminal
@@ -408,6 +440,16 @@ class Interrupts(ScheduleCase):
         self.read_until(terminal, b"'hellohello'")
         os.write(terminal, b"continue\n")
         self.read_until(terminal, b"got hello")
+        self.assertEqual(self.code_of(pid), 0)
+
+    def test_a_task_in_the_background_leaves_the_terminal_to_others(self):
+        pid, terminal = self.in_terminal(
+            "-mc", "./schedule 'cat; echo over > told; read x < gate' & read y; echo \"[$y]\"; wait",
+            program="/bin/bash")
+        self.assertEqual(self.told.line(), "over")
+        os.write(terminal, b"for the shell\n")
+        self.read_until(terminal, b"[for the shell]")
+        self.gate.let()
         self.assertEqual(self.code_of(pid), 0)
 
     def test_what_was_ignored_stays_ignored(self):

@@ -49,6 +49,19 @@ TEST_F(OpenDevicesTest, WithoutADriverIdsAreTrusted) {
   EXPECT_FALSE((*devices)->set_power_limit(0, 100).has_value());
 }
 
+TEST_F(OpenDevicesTest, SlotsOnTheProcessor) {
+  EXPECT_EQ(names("cpu,0,cpu"), (Names{"0", "cpu", "cpu"}));
+  EXPECT_EQ(names("cpu"), (Names{"cpu"}));
+  const auto devices = open_devices("cpu");
+  ASSERT_TRUE(devices.has_value());
+  EXPECT_EQ((*devices)->list()[0].visible, "");
+  EXPECT_FALSE(open_devices("auto,cpu").has_value());  // no driver
+  add_amd_cards();
+  const auto mixed = open_devices("1,cpu");
+  ASSERT_TRUE(mixed.has_value());
+  EXPECT_EQ(visibility(std::vector{(*mixed)->list()[1]}).at("ROCR_VISIBLE_DEVICES"), "");
+}
+
 TEST_F(OpenDevicesTest, WithoutADriverAutoSaysWhatToType) {
   for (const char* gpus : {"auto", "all"}) {
     const auto devices = open_devices(gpus);

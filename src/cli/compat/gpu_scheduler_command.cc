@@ -53,21 +53,25 @@ std::vector<std::string_view> slots_of(std::span<const std::string_view> words) 
   return slots;
 }
 
-/// CUDA counts devices in another order than the driver when the user says so. The ids mean what
-/// they mean to the user's commands, so the driver cannot say which devices they are.
-bool counts_otherwise() {
+/// Whether CUDA may count the devices in another order than the driver, because the user says so.
+/// Devices of one model are as fast as each other, and stay in the driver's order.
+bool counts_otherwise(std::span<const DeviceInfo> devices) {
   const char* order = std::getenv("CUDA_DEVICE_ORDER");
-  return order != nullptr && *order != '\0' && std::string_view(order) != "PCI_BUS_ID";
+  return order != nullptr && *order != '\0' && std::string_view(order) != "PCI_BUS_ID" &&
+         std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
+           return device.spec.model != devices.front().spec.model;
+         });
 }
 
+/// The ids mean what they mean to the user's commands. Where CUDA counts otherwise, the driver
+/// cannot say which devices they are.
 std::unique_ptr<Devices> open_slots(std::span<const std::string_view> slots,
                                     SchedulerReporter& reporter) {
   const Result<std::unique_ptr<Devices>> driver = open_devices("all");
-  if (driver && counts_otherwise()) {
+  if (driver && counts_otherwise((*driver)->list())) {
     reporter.warning(
-        "CUDA_DEVICE_ORDER is not PCI_BUS_ID: other berth instances, which count GPUs as "
-        "nvidia-smi "
-        "does, are not kept off the GPUs of this call");
+        "CUDA_DEVICE_ORDER is not PCI_BUS_ID, and the GPUs are of several models: other berth "
+        "instances, which count GPUs as nvidia-smi does, are not kept off those of this call");
     return open_trusted(slots);
   }
   return open_trusted(slots, driver ? driver->get() : nullptr);
