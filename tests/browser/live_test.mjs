@@ -103,6 +103,33 @@ webTest("the daemon is killed and comes back", { mayFail: /ERR_CONNECTION|ERR_IN
   await row(page, last).getByText("held").waitFor();
 });
 
+const gone = { mayFail: /ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK/ };
+
+webTest("a banner says that the daemon is gone, since when and what to do", gone, async ({ home, page, origin }) => {
+  const id = await home.submit("--name", "runs", "--", "sleep 600");
+  await page.goto(`${origin}/#/jobs/${id}`);
+  const kill = page.getByRole("button", { name: "Kill", exact: true });
+  const runs = page.getByRole("region", { name: "History" }).getByText(/^Running for/);
+  await runs.waitFor();
+  await page.waitForFunction(() => /Running for [1-9]/.test(document.body.innerText));
+  assert.equal(await page.getByRole("alert").count(), 0);
+  await home.killDaemon();
+  const banner = page.getByRole("alert");
+  await banner.getByText(/^The daemon has not answered since \d\d:\d\d:\d\d/).waitFor();
+  await banner.getByText("berth daemon start").waitFor();
+  assert.ok(await kill.isDisabled());
+  // Its clock stands still. The page tries again after 0.25, 0.5, 1 and 2 seconds.
+  const before = await runs.innerText();
+  for (let tries = 0; tries < 4; tries += 1) {
+    await page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/events"));
+  }
+  assert.equal(await runs.innerText(), before);
+  await home.startDaemon();
+  await banner.waitFor({ state: "detached" });
+  assert.ok(await kill.isEnabled());
+  await eventually(async () => (await runs.innerText()) !== before, "its clock does not go on");
+});
+
 webTest("a hidden tab lets its stream go and catches up", {}, async ({ home, page, origin }) => {
   await page.goto(`${origin}/#/jobs`);
   const id = await home.submit("--hold", "--", "true");

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { signOut } from "./api";
-import { connection, status } from "./live";
-import { count } from "./format";
+import { connection, goneSince, status } from "./live";
+import { clock, count } from "./format";
 import { page, route } from "./router";
 import { choice, chooseTheme } from "./theme";
 import { waitingStates, runningStates } from "./types";
@@ -65,6 +65,18 @@ function Foot() {
   );
 }
 
+/// What is shown is old while the daemon is gone: since when, and what to do about it.
+function Gone() {
+  const since = goneSince.value;
+  return since === null ? null : (
+    <p class="notice bad" role="alert">
+      The daemon has not answered since {clock(since)}: what you see is from then, and nothing can be changed. Running jobs go
+      on without it. Start it with <code>berth daemon start</code>
+      {status.value && ` on ${status.value.hostname}`}; this page comes back by itself.
+    </p>
+  );
+}
+
 export function Frame({ children }: { children: ComponentChildren }) {
   const nav = useRef<HTMLElement>(null);
   // On a narrow screen the names of the pages scroll: the one that is shown is in sight.
@@ -102,6 +114,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <Foot />
       </header>
       <main class="main" id="main" tabIndex={-1}>
+        <Gone />
         {status.value?.paused && (
           <p class="notice" role="status">
             The scheduler is paused: nothing starts. <a href="#/devices">Devices and scheduler</a>

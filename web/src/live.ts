@@ -8,6 +8,8 @@ import type { Device, DeviceList, Job, NewJobs, Status } from "./types";
 export type Connection = "connecting" | "live" | "lost";
 
 export const connection = signal<Connection>("connecting");
+/// When the daemon was last heard, while it is gone; then nothing can be done, and clocks stand still.
+export const goneSince = signal<number | null>(null);
 export const status = signal<Status | null>(null);
 export const devices = signal<Device[]>([]);
 export const sources = signal<string[]>([]);
@@ -86,7 +88,10 @@ function refreshEarly() {
   }
 }
 
+let heard = Date.now() / 1000;
+
 function take(event: ServerEvent) {
+  heard = Date.now() / 1000;
   switch (event.name) {
     case "reset":
     case "forgotten":
@@ -198,10 +203,17 @@ const hearer = {
       readDaemon();
     }
     refreshStatus(); // it may have changed before the stream was open
-    connection.value = "live";
+    batch(() => {
+      connection.value = "live";
+      goneSince.value = null;
+      now.value = Date.now() / 1000;
+    });
   },
   lost() {
-    connection.value = "lost";
+    batch(() => {
+      connection.value = "lost";
+      goneSince.value ??= heard;
+    });
   },
   event: take,
 };
@@ -213,7 +225,7 @@ export function begin() {
     visible.value = !document.hidden;
   });
   setInterval(() => {
-    if (visible.value) {
+    if (visible.value && goneSince.value === null) {
       now.value = Date.now() / 1000;
     }
   }, 1000);

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { post } from "../api";
 import { duration } from "../format";
-import { now, status } from "../live";
+import { goneSince, now, status } from "../live";
 import { Empty } from "../parts/basics";
 import { Field, Segments } from "../parts/fields";
 import { kindOf, policies, readPolicies, wrongWatts } from "../scheduler";
@@ -141,7 +141,7 @@ export function WhatIf() {
               class="inline"
             />
           )}
-          <button type="button" class="button primary" disabled={running.value !== null || present === "" || wrongBudget !== ""} onClick={() => void compute(names)}>
+          <button type="button" class="button primary" disabled={running.value !== null || goneSince.value !== null || present === "" || wrongBudget !== ""} onClick={() => void compute(names)}>
             Compare
           </button>
           <Progress />

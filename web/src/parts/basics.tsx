@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { stateWord, title } from "../format";
+import { goneSince } from "../live";
 import { link } from "../router";
 import { toastError } from "./toast";
 
@@ -39,7 +40,8 @@ interface ActionProps {
   type?: "button" | "submit"; // of a form: Enter in its fields does it, too
 }
 
-/// A button that does something at the daemon's: not twice at once, and failures are told.
+/// A button that does something at the daemon's: not twice at once, not while that is gone, and
+/// failures are told.
 export function Action({ children, run, class: look = "", disabled, label, type = "button" }: ActionProps) {
   const [busy, setBusy] = useState(false);
   const click = async () => {
@@ -53,7 +55,7 @@ export function Action({ children, run, class: look = "", disabled, label, type 
     }
   };
   return (
-    <button type={type} class={`button ${look}`} disabled={disabled || busy} aria-label={label} onClick={click}>
+    <button type={type} class={`button ${look}`} disabled={disabled || busy || goneSince.value !== null} aria-label={label} onClick={click}>
       {children}
     </button>
   );
