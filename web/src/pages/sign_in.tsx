@@ -11,8 +11,9 @@ export function SignIn() {
       return;
     }
     replace("#/"); // the code must not stay in the address or the history
+    setProblem("");
     signIn(code).catch((error) => setProblem(error.message));
-  }, []);
+  }, [code]); // a link may be pasted into a tab that shows this page already
   return (
     <main class="sign-in card">
       <h1>berth</h1>
