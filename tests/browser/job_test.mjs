@@ -191,6 +191,31 @@ read x < ${end.path}
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
+webTest("a search goes through the whole log", {}, async ({ home, page, origin }) => {
+  const line = `process.stdout.write("line " + i + (i % 4000 === 10 ? " needle " : " hay ") + "x".repeat(60) + "\\n")`;
+  fs.writeFileSync(`${home.folder}/write.mjs`, `for (let i = 1; i <= 12000; i += 1) ${line}`);
+  const id = await home.submit("--", process.execPath, `${home.folder}/write.mjs`);
+  await home.until(id, (job) => job.state === "succeeded");
+  await openJob(page, origin, id);
+  await log(page).getByText(/^line 12000 /).waitFor();
+  assert.equal(await log(page).getByText("needle").count(), 0); // the last lines have none
+  // The second piece waits until it was seen that the first was searched.
+  let goOn;
+  const seen = new Promise((resolve) => (goOn = resolve));
+  await page.route(/\/log\?.*offset=[1-9]/, async (route) => {
+    await seen;
+    await route.continue();
+  });
+  await page.getByRole("searchbox", { name: "Search the log" }).fill("needle");
+  await page.getByText(/^1 of 1 · 256 KiB searched …$/).waitFor();
+  goOn();
+  await page.getByText("1 of 3", { exact: true }).waitFor();
+  await log(page).getByText(/^line 10 /).waitFor();
+  await page.keyboard.press("Shift+Enter");
+  await page.getByText("3 of 3", { exact: true }).waitFor();
+  await log(page).getByText(/^line 8010 /).waitFor();
+});
+
 webTest("a log of 50 MB", {}, async ({ home, page, origin }) => {
   const program = `for (let i = 0; i < 500; ++i) process.stdout.write(Array.from({length: 1000}, (_, k) => "epoch " + (i * 1000 + k + 1) + " " + "x".repeat(88)).join("\\n") + "\\n")`;
   const script = `${home.folder}/write.mjs`;
