@@ -94,6 +94,32 @@ webTest("filters by state, project, user, label and sweep, and a search", {}, as
   await listed(page, [8, 7, 5]);
 });
 
+webTest("chips count what the other filters leave", {}, async ({ home, page, origin }) => {
+  const gate = await several({ home });
+  const states = page.getByRole("group", { name: "States" });
+  const counts = async (...words) => {
+    await eventually(async () => {
+      const told = await states.getByRole("button").allInnerTexts();
+      return told.slice(1).map((text) => text.replace(/\s+/g, " ")).join() === words.join();
+    }, `the chips do not say ${words}`);
+  };
+  await openJobs(page, origin);
+  await counts("held 3", "queued 1", "running 1", "succeeded 1", "failed 1");
+  await page.getByRole("combobox", { name: "Project" }).selectOption("vision");
+  await counts("running 1", "succeeded 1");
+  // A chosen state does not change what the others would add.
+  await states.getByRole("button", { name: "succeeded" }).click();
+  await listed(page, [1]);
+  await counts("running 1", "succeeded 1");
+  await gate.open(); // and they follow what happens
+  await counts("succeeded 2");
+  await page.goto(`${origin}/#/jobs?search=rates`);
+  await counts("held 3");
+  await page.goto(`${origin}/#/jobs?sweep=rates`);
+  await home.berth("kill", "5");
+  await counts("held 2", "cancelled 1");
+});
+
 webTest("the address keeps the view, the browser the columns", {}, async ({ home, page, context, origin }) => {
   await several({ home });
   await openJobs(page, origin);

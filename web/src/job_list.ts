@@ -15,6 +15,10 @@ export interface Wanted {
 
 const kMostRows = 3000;
 
+function isState(word: string): boolean {
+  return word.startsWith("state=");
+}
+
 function numbers(list: JobNumbers): Float64Array {
   const ids = new Float64Array(list.count);
   let at = 0;
@@ -30,6 +34,8 @@ export class JobList {
   readonly ids = signal<Float64Array>(new Float64Array(0));
   readonly ready = signal(false);
   readonly problem = signal("");
+  /// How many jobs each state would list, with all else that narrows; null where nothing else does.
+  readonly states = signal<JobNumbers["states"] | null>(null);
   /// Called before `ids` changes, with the next ones: the table keeps its place.
   beforeChange: (next: Float64Array) => void = () => undefined;
 
@@ -118,8 +124,16 @@ export class JobList {
     const { words, search, sort, descending } = this.wanted;
     const query: Query = { select: words, all: true, search, sort, descending };
     try {
-      const next = numbers(await get("/v1/jobs/ids", query, abort.signal));
-      this.setIds(next);
+      const rest = words.filter((word) => !isState(word));
+      const narrowed = rest.length > 0 || search !== "";
+      const [found, others] = await Promise.all([
+        get("/v1/jobs/ids", query, abort.signal),
+        narrowed && rest.length < words.length ? get("/v1/jobs/ids", { select: rest, all: true, search }, abort.signal) : null,
+      ]);
+      batch(() => {
+        this.setIds(numbers(found));
+        this.states.value = narrowed ? (others ?? found).states : null;
+      });
     } catch (error) {
       if (abort.signal.aborted) {
         return;
@@ -235,7 +249,7 @@ export class JobList {
     }
     const { words, search, sort } = this.wanted;
     const mayMove = search !== "" || (sort !== "id" && sort !== "submitted");
-    if (mayMove || words.some((word) => word.startsWith("state="))) {
+    if (mayMove || words.length > 0) {
       this.readSoon();
     }
   }

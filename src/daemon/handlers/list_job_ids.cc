@@ -44,6 +44,7 @@ struct IdList {
   uid_t viewer = 0;
   std::map<std::int64_t, bool> found_in;  // whether a project or sweep has the text
   IdsReplyWriter runs;
+  std::map<std::string_view, std::uint64_t> states;  // how many of the jobs are in which
   std::vector<std::vector<Entry>> blocks;
   Turns::Reply reply;
 
@@ -167,7 +168,7 @@ void merge_ids(Desk& desk, const std::shared_ptr<IdList>& list) {
     if (!heads.empty()) {
       return true;
     }
-    desk.answer(std::move(list->reply), json(list->runs.take()));
+    desk.answer(std::move(list->reply), json(list->runs.take(list->states)));
     return false;
   });
 }
@@ -202,6 +203,7 @@ void list_job_ids(Desk& desk, RoutedRequest asked) {
         if (!matches(desk, *list, job)) {
           return;
         }
+        ++list->states[phase_name(job.phase)];
         const bool hidden = !desk.privacy.sees(list->viewer, job.user) &&
                             (list->column == Column::Name || list->column == Column::Peak);
         if (hidden) {

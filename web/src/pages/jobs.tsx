@@ -89,7 +89,7 @@ export function Jobs() {
           Add jobs
         </a>
       </div>
-      <JobFilters facets={facets} states={wanted.states} />
+      <JobFilters facets={facets} states={wanted.states} counts={list.states.value} />
       {list.problem.value && (
         <p class="notice bad" role="alert">
           The jobs cannot be listed: {list.problem.value}

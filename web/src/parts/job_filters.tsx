@@ -5,6 +5,7 @@ import { status } from "../live";
 import { route, setQuery } from "../router";
 import { allStates, type Facets, type State } from "../types";
 import type { Wanted } from "../job_list";
+import type { StateCounts } from "./state_bar";
 
 /// The view as the address has it.
 export function wantedNow(): Wanted & { states: State[] } {
@@ -22,8 +23,7 @@ export function wantedNow(): Wanted & { states: State[] } {
   return { states, words, search: query.get("search") ?? "", sort, descending };
 }
 
-function StateChips({ states }: { states: State[] }) {
-  const jobs = status.value?.jobs;
+function StateChips({ states, counts }: { states: State[]; counts: StateCounts }) {
   const set = (state: State) => {
     const next = states.includes(state) ? states.filter((other) => other !== state) : [...states, state];
     setQuery({ state: next.join(",") });
@@ -34,7 +34,7 @@ function StateChips({ states }: { states: State[] }) {
         all
       </button>
       {allStates
-        .filter((state) => states.includes(state) || (jobs?.[state] ?? 0) > 0)
+        .filter((state) => states.includes(state) || (counts[state] ?? 0) > 0)
         .map((state) => (
           <button
             key={state}
@@ -43,7 +43,7 @@ function StateChips({ states }: { states: State[] }) {
             aria-pressed={states.includes(state)}
             onClick={() => set(state)}
           >
-            {stateWord(state)} <span class="chip-count">{count(jobs?.[state] ?? 0)}</span>
+            {stateWord(state)} <span class="chip-count">{count(counts[state] ?? 0)}</span>
           </button>
         ))}
     </div>
@@ -129,7 +129,13 @@ function Search() {
   );
 }
 
-export function JobFilters({ facets, states }: { facets: Facets | null; states: State[] }) {
+interface FiltersProps {
+  facets: Facets | null;
+  states: State[];
+  counts: StateCounts | null; // of what the rest leaves; null: of all jobs
+}
+
+export function JobFilters({ facets, states, counts }: FiltersProps) {
   const users = facets?.users ?? [];
   return (
     <div class="job-filters">
@@ -159,7 +165,7 @@ export function JobFilters({ facets, states }: { facets: Facets | null; states: 
           options={users.map((one) => ({ value: String(one.uid), text: one.name || String(one.uid), jobs: one.jobs }))}
         />
       </div>
-      <StateChips states={states} />
+      <StateChips states={states} counts={counts ?? status.value?.jobs ?? {}} />
     </div>
   );
 }
