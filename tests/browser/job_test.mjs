@@ -216,6 +216,29 @@ webTest("a search goes through the whole log", {}, async ({ home, page, origin }
   await log(page).getByText(/^line 8010 /).waitFor();
 });
 
+webTest("what became of a job is told first", { devices: "sim:1x24GiB" }, async ({ home, page, origin }) => {
+  const failed = await home.submit("--", "echo begun; echo it went wrong; exit 3");
+  await home.until(failed, (job) => job.state === "failed");
+  await openJob(page, origin, failed);
+  const verdict = page.getByRole("region", { name: /^Failed with exit 3 after/ });
+  assert.equal((await verdict.locator("pre").innerText()).trim(), "begun\nit went wrong");
+  const top = async (place) => (await place.boundingBox()).y;
+  const order = [verdict, region(page, "Log"), region(page, "Command")];
+  const tops = await Promise.all(order.map(top));
+  assert.deepEqual([...tops].sort((a, b) => a - b), tops, "verdict, log, command");
+  assert.equal(await verdict.getByRole("link", { name: "Clone" }).getAttribute("href"), `#/add/form?clone=${failed}`);
+  await verdict.getByRole("button", { name: "Rerun" }).click();
+  await home.until(failed, (job) => job.attempt === 2 && job.state === "failed");
+
+  const held = await home.submit("--hold", "--", "true");
+  await openJob(page, origin, held);
+  await page.getByText("The log begins when the job starts.").waitFor();
+  await home.berth("kill", String(held));
+  await page.getByRole("region", { name: "Cancelled before it started." }).waitFor();
+  await page.getByText("The job never started, so it has no log.").waitFor();
+  assert.equal(await page.getByText(/begins when/).count(), 0);
+});
+
 webTest("a log of 50 MB", {}, async ({ home, page, origin }) => {
   const program = `for (let i = 0; i < 500; ++i) process.stdout.write(Array.from({length: 1000}, (_, k) => "epoch " + (i * 1000 + k + 1) + " " + "x".repeat(88)).join("\\n") + "\\n")`;
   const script = `${home.folder}/write.mjs`;

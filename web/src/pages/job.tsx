@@ -10,8 +10,13 @@ import { EditDialog } from "../parts/edit_dialog";
 import { Attempts, Command, Environment, Facts, History } from "../parts/job_details";
 import { LogView } from "../parts/log_view";
 import { UsageCharts } from "../parts/usage_chart";
+import { Verdict } from "../parts/verdict";
 import { link } from "../router";
 import { endedStates, type SeenJob } from "../types";
+
+function hasEnded(job: SeenJob): boolean {
+  return (endedStates as readonly string[]).includes(job.state);
+}
 
 /// Those that undo each other have one place.
 function verbsFor(job: SeenJob): Verb[] {
@@ -57,7 +62,7 @@ function useJob(id: number) {
     });
     // Why it waits, when it will start and what it has used change without an event.
     const regularly = setInterval(() => {
-      if (job.value && !(endedStates as readonly string[]).includes(job.value.state)) {
+      if (job.value && !hasEnded(job.value)) {
         soon();
       }
     }, 3000);
@@ -83,24 +88,26 @@ function Head({ job }: { job: SeenJob }) {
         </h1>
         <StateBadge state={job.state} paused={job.paused} />
       </div>
-      <div class="row push">
-        {verbsFor(job).map((verb) => (
-          <Action
-            key={verb}
-            class={verb === "kill" ? "danger" : ""}
-            disabled={!fits(verb, job)}
-            run={() => actOn(verb, job)}
-          >
-            {deeds[verb].name}
+      {!hasEnded(job) && (
+        <div class="row push">
+          {verbsFor(job).map((verb) => (
+            <Action
+              key={verb}
+              class={verb === "kill" ? "danger" : ""}
+              disabled={!fits(verb, job)}
+              run={() => actOn(verb, job)}
+            >
+              {deeds[verb].name}
+            </Action>
+          ))}
+          <Action disabled={!fits("edit", job)} run={() => setEditing(true)}>
+            Edit
           </Action>
-        ))}
-        <Action disabled={!fits("edit", job)} run={() => setEditing(true)}>
-          Edit
-        </Action>
-        <a class="button" href={link(["add", "form"], { clone: String(job.id) })}>
-          Clone
-        </a>
-      </div>
+          <a class="button" href={link(["add", "form"], { clone: String(job.id) })}>
+            Clone
+          </a>
+        </div>
+      )}
       {editing && <EditDialog job={job} close={() => setEditing(false)} />}
     </div>
   );
@@ -109,6 +116,18 @@ function Head({ job }: { job: SeenJob }) {
 function fileName(job: SeenJob): string {
   const name = [job.project, job.name, job.id].filter(Boolean).join("-");
   return `${name.replace(/[^\p{L}\p{N}._-]+/gu, "_")}.log`;
+}
+
+function Log({ job }: { job: SeenJob }) {
+  const attempts = job.attempts ?? [];
+  if (attempts.length > 0) {
+    return <LogView job={job.id} fileName={fileName(job)} attempts={attempts} />;
+  }
+  return (
+    <p class="card muted">
+      {job.attempt > 0 ? "Reading …" : hasEnded(job) ? "The job never started, so it has no log." : "The log begins when the job starts."}
+    </p>
+  );
 }
 
 export function JobPage({ id }: { id: number }) {
@@ -133,16 +152,13 @@ export function JobPage({ id }: { id: number }) {
           <strong>Why it waits:</strong> {job.why}
         </p>
       )}
+      {hasEnded(job) && <Verdict job={job} />}
       <div class="job-columns">
         <div class="job-main">
+          <Log job={job} />
           <Command job={job} />
           {job.attempt > 0 && job.gpus_needed > 0 && <UsageCharts id={id} attempt={job.attempt} running={running} />}
           {attempts.length > 1 && <Attempts attempts={attempts} />}
-          {attempts.length > 0 ? (
-            <LogView job={id} fileName={fileName(job)} attempts={attempts} />
-          ) : (
-            <p class="card muted">Its log will be here when it has started.</p>
-          )}
         </div>
         <div class="job-side">
           <History job={job} />

@@ -341,7 +341,7 @@ export function LogView({ job, fileName, attempts }: LogViewProps) {
         </Action>
       </div>
       <div class="log-holder" ref={holder} style={{ height: `${Math.min(count, kFullRows) * kRow}px` }}>
-        {count === 0 && <p class="empty log-empty">{state === "reading" ? "Reading …" : "It has written nothing so far."}</p>}
+        {count === 0 && <p class="empty log-empty">{state === "reading" ? "Reading …" : state === "ended" ? "It wrote nothing." : "It has written nothing so far."}</p>}
         <Windowed
           class={columns === 0 ? "log-lines" : "log-lines wrapped"}
           role="log"
