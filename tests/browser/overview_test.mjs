@@ -104,6 +104,33 @@ webTest("GPU-hours and energy of today grow", { devices: "sim:16x24GiB" }, async
   await eventually(async () => (await number("GPU-hours today")) > 0, "no GPU-hours are told");
 });
 
+webTest("what failed, a small timeline, and figures that lead on", {}, async ({ home, page }) => {
+  await home.submit("--name", "fine", "--", "true");
+  await home.submit("--name", "broken", "--", "exit 3");
+  await home.submit("--name", "slow", "--timeout", "50ms", "--", "sleep 60");
+  await home.berth("wait").catch(() => undefined);
+  const attention = section(page, "Needs attention");
+  await attention.getByRole("link", { name: "broken/2" }).waitFor();
+  await attention.getByRole("listitem").filter({ hasText: "slow/3" }).getByText("timed out").waitFor();
+  assert.equal(await attention.getByRole("listitem").count(), 2);
+  await section(page, "Timeline").getByRole("img", { name: "3 runs of jobs lately and soon, by device" }).waitFor();
+
+  const tile = (name) => page.getByRole("link", { name: new RegExp(`^${name} `) });
+  assert.equal(await tile("Running").getAttribute("href"), "#/jobs?state=starting%2Crunning");
+  await tile("Ended today").click();
+  await page.getByRole("status").getByText("3 jobs").first().waitFor();
+  await page.goBack();
+  await attention.getByRole("link", { name: "All failed jobs" }).click();
+  await page.getByRole("status").getByText("2 jobs of 3").waitFor();
+  await page.goBack();
+  // What is started again needs no attention for now.
+  await home.berth("daemon", "pause");
+  await home.berth("rerun", "2");
+  await attention.getByRole("link", { name: "broken/2" }).waitFor({ state: "detached" });
+  await home.berth("rerun", "3");
+  await attention.waitFor({ state: "detached" });
+});
+
 for (const [width, height] of [[390, 844], [1440, 900]]) {
   webTest(`nothing is cut off at ${width} pixels`, { width, height, devices: "sim:8x24GiB" }, async ({ home, page }) => {
     const name = `a long name ${"that goes on ".repeat(10)}`;

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { get } from "./api";
 import { listen, remember } from "./live";
-import { endedStates, runningStates, waitingStates, type Job, type State, type Totals } from "./types";
+import { badStates, endedStates, runningStates, waitingStates, type Job, type Span, type State, type Totals } from "./types";
 
 export interface Ended {
   id: number;
@@ -26,6 +26,9 @@ export interface Waiting {
 
 export const kHead = 8; // how many of a list are shown
 
+export const kPast = 3600; // seconds of the past that the small timeline shows
+const kDay = 86400;
+
 const live: readonly string[] = runningStates;
 const waits: readonly string[] = waitingStates;
 const ends: readonly string[] = endedStates;
@@ -34,6 +37,9 @@ export class OverviewData {
   readonly running = signal<ReadonlyMap<number, Job>>(new Map());
   readonly ended = signal<Ended[]>([]);
   readonly queue = signal<Waiting[]>([]);
+  /// That failed in the last day and were not started again, the newest first.
+  readonly failed = signal<Ended[]>([]);
+  readonly spans = signal<Span[]>([]);
   readonly totals = signal<Totals | null>(null);
   readonly ready = signal(false);
 
@@ -77,8 +83,13 @@ export class OverviewData {
     const running = new Map(this.running.value);
     let queue = this.queue.value;
     const ended: Ended[] = [];
+    const failed = new Map(this.failed.value.map((job) => [job.id, job]));
     for (const job of this.told.values()) {
       running.delete(job.id);
+      failed.delete(job.id);
+      if (job.ended !== null && badStates.includes(job.state)) {
+        failed.set(job.id, { ...job, ended: job.ended });
+      }
       if (live.includes(job.state)) {
         running.set(job.id, job);
       } else if (job.ended !== null && !waits.includes(job.state)) {
@@ -89,7 +100,13 @@ export class OverviewData {
     this.told.clear();
     this.running.value = running;
     this.queue.value = queue;
+    this.takeFailed([...failed.values()]);
     this.takeEnds(ended);
+  }
+
+  private takeFailed(jobs: Ended[]) {
+    const since = Date.now() / 1000 - kDay;
+    this.failed.value = jobs.filter((job) => job.ended > since).sort((a, b) => b.ended - a.ended);
   }
 
   private takeEnds(ended: Ended[]) {
@@ -115,7 +132,7 @@ export class OverviewData {
     }
     const meanwhile = (this.meanwhile = new Map<number, Job>());
     try {
-      await Promise.all([this.readRunning(), this.readEnded(), this.readTimeline(), this.readTotals()]);
+      await Promise.all([this.readRunning(), this.readEnded(), this.readFailed(), this.readTimeline(), this.readTotals()]);
     } catch {
       // The stream tells when the daemon is gone, and all is read anew after that.
     }
@@ -144,9 +161,16 @@ export class OverviewData {
     this.takeEnds(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
   }
 
+  private async readFailed() {
+    const query = { select: badStates.map((state) => `state=${state}`), descending: true, limit: 8 * kHead };
+    const { jobs } = await get("/v1/jobs", query);
+    this.takeFailed(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
+  }
+
   private async readTimeline() {
     const now = Date.now() / 1000;
-    const found = await get("/v1/timeline", { from: now - 600, to: now + 7 * 86400, limit: 2000 });
+    const found = await get("/v1/timeline", { from: now - kPast, to: now + 7 * kDay, limit: 2000 });
+    this.spans.value = found.spans;
     const expected = found.spans.filter((span) => span.state === "expected");
     this.queue.value = expected
       .sort((a, b) => a.from - b.from || a.job - b.job)

@@ -14,7 +14,7 @@ export interface SpanBar extends Bar {
 
 const kUnknownLength = 60; // how long a job is drawn of which nobody knows
 
-function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number): SpanBar[] {
+export function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number): SpanBar[] {
   const tint = tinter(spans, by, dark);
   return spans.map((span) => {
     const runs = span.state === "running" || span.state === "starting";
@@ -33,7 +33,7 @@ function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number): SpanBa
   });
 }
 
-function tick(time: number, step: number): string {
+export function clockTick(time: number, step: number): string {
   const date = new Date(time * 1000);
   const midnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
   if (step >= 86400 || midnight) {
@@ -130,7 +130,7 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
     shown &&
     (state.current.bars.find((bar) => bar.job === shown.bar.job && bar.span.attempt === shown.bar.span.attempt) ?? null);
   const origin = new Date(view.from * 1000).getTimezoneOffset() * 60; // ticks at the hours of the local day
-  state.current.scene = { layout, view, width, sizes, now, origin, chosen, tick };
+  state.current.scene = { layout, view, width, sizes, now, origin, chosen, tick: clockTick };
   useEffect(paint);
 
   useEffect(() => {
