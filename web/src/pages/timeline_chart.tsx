@@ -12,6 +12,16 @@ export interface SpanBar extends Bar {
   span: Span;
 }
 
+const kBelow = 132; // pixels that what follows the chart takes
+const kHighest = 200; // of a row
+
+/// Rows are as high as the window lets them be.
+function leastRow(holder: HTMLElement | null, rows: number): number {
+  const top = (holder?.getBoundingClientRect().top ?? 120) + window.scrollY;
+  const room = window.innerHeight - top - 28 - kBelow;
+  return Math.max(34, Math.min(Math.floor(room / Math.max(rows, 1)), kHighest));
+}
+
 const kUnknownLength = 60; // how long a job is drawn of which nobody knows
 
 export function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number): SpanBar[] {
@@ -100,12 +110,13 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
   const canvas = useRef<HTMLCanvasElement>(null);
   const [shown, setShown] = useState<{ bar: SpanBar; x: number; y: number } | null>(null);
   const [width, setWidth] = useState(0);
+  const [, setHeight] = useState(window.innerHeight);
   const state = useRef({ scene: null as Scene | null, bars: [] as SpanBar[], frame: 0, move, toNow, view });
   Object.assign(state.current, { move, toNow, view });
 
   // As wide as the names, within bounds: UUIDs are cut.
   const longest = Math.max(...devices.map((name) => name.length), noGpu.length);
-  const sizes: Sizes = { axis: 28, gutter: Math.min(24 + longest * 7.5, width < 600 ? 70 : 140), lane: 20, least: 34 };
+  const sizes: Sizes = { axis: 28, gutter: Math.min(24 + longest * 7.5, width < 600 ? 70 : 140), lane: 20, least: leastRow(holder.current, devices.length + Number(spans.some((span) => span.gpus.length === 0))) };
 
   // Drawn once per frame, whatever happened in it.
   const paint = () => {
@@ -119,7 +130,7 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
   };
 
   const arranged = useRef<{ key: unknown[]; layout: Scene["layout"] } | null>(null);
-  const key = [spans, devices.join("\n"), by, dark, Math.floor(now), sizes.gutter];
+  const key = [spans, devices.join("\n"), by, dark, Math.floor(now), sizes.gutter, sizes.least];
   if (!arranged.current || key.some((part, i) => part !== arranged.current!.key[i])) {
     state.current.bars = barsOf(spans, by, dark, now);
     arranged.current = { key, layout: arrange(state.current.bars, devices, sizes) };
@@ -136,6 +147,8 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
   useEffect(() => {
     const size = new ResizeObserver(() => setWidth(holder.current!.clientWidth));
     size.observe(holder.current!);
+    const resize = () => setHeight(window.innerHeight);
+    window.addEventListener("resize", resize);
     const scene = () => state.current.scene!;
     const tell = (x: number, y: number) => {
       const bar = hit(scene(), x, y) as SpanBar | null;
@@ -158,6 +171,7 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
     });
     return () => {
       size.disconnect();
+      window.removeEventListener("resize", resize);
       stop();
       cancelAnimationFrame(state.current.frame);
     };

@@ -6,14 +6,15 @@ import { toastError } from "../parts/toast";
 import { endedStates, type Job, type Span } from "../types";
 
 const kMostSpans = 5000;
+const kAll: View = { from: 0, to: 9e9 };
 const kLeastPause = 1000; // milliseconds between readings while jobs come and go
 
 export interface SpanStore {
   spans: Span[];
   truncated: boolean;
   ready: boolean;
-  /// The user looks at this time now.
-  show: (view: View) => void;
+  /// The user looks at this time now; null is all there is.
+  show: (view: View | null) => void;
   stop: () => void;
 }
 
@@ -35,7 +36,7 @@ function patched(spans: Span[], job: Job): Span[] {
 /// Calls `changed` whenever there is something new to draw.
 export function followSpans(changed: () => void): SpanStore {
   let wanted: View | null = null;
-  let loaded: View | null = null;
+  let loaded: View | null = null; // what is drawn was read for this time
   let loading = false;
   let stale = false;
   let timer = 0;
@@ -47,7 +48,7 @@ export function followSpans(changed: () => void): SpanStore {
     }
     const inside = loaded.from <= wanted.from && loaded.to >= wanted.to;
     // Of a longer time only a part was told: a closer look shows more.
-    const closer = store.truncated && (wanted.to - wanted.from) * 4 < loaded.to - loaded.from;
+    const closer = store.truncated && wanted !== kAll && (wanted.to - wanted.from) * 4 < loaded.to - loaded.from;
     return inside && !closer;
   };
 
@@ -57,7 +58,7 @@ export function followSpans(changed: () => void): SpanStore {
     }
     loading = true;
     stale = false;
-    const length = wanted.to - wanted.from;
+    const length = wanted === kAll ? 0 : wanted.to - wanted.from;
     const range = { from: wanted.from - length, to: wanted.to + length };
     try {
       const query = { from: range.from.toFixed(3), to: range.to.toFixed(3), limit: kMostSpans };
@@ -93,7 +94,7 @@ export function followSpans(changed: () => void): SpanStore {
     truncated: false,
     ready: false,
     show: (view) => {
-      wanted = view;
+      wanted = view ?? kAll;
       if (!covers()) {
         later(80);
       }
