@@ -9,7 +9,7 @@ import { Field, Segments } from "../parts/fields";
 import { kindOf, policies, readPolicies, wrongWatts } from "../scheduler";
 import type { WhatIfResult } from "../types";
 import { WhatIfCharts } from "./whatif_charts";
-import { WhatIfTable } from "./whatif_table";
+import { whatIfSentence, WhatIfTable } from "./whatif_table";
 
 type Subject = "queue" | "past";
 
@@ -158,7 +158,15 @@ export function WhatIf() {
         <>
           <section class="card">
             <h2>{told.subject === "queue" ? "The present queue" : "The past"}</h2>
+            <p class="whatif-sentence" role="status">
+              {whatIfSentence(told.results, present, told.subject === "past")}
+            </p>
             <WhatIfTable results={told.results} present={present} />
+            <p class="muted small">
+              {told.subject === "past" &&
+                "On these devices each job draws the energy that it really drew; the rest is that of idle devices. The simulator shares a device only between jobs that said how much memory they need. "}
+              A job with a begin time counts from that time on.
+            </p>
           </section>
           <WhatIfCharts results={told.results} present={present} job={job} setJob={setJob} />
         </>
