@@ -31,6 +31,7 @@ const pages = [
   ["jobs/8", (page) => page.getByText("green")],
   ["jobs/9", (page) => page.getByRole("dialog"), click("Edit")],
   ["jobs/8", (page) => page.getByRole("dialog", { name: "Kill this job?" }), click("Kill")],
+  ["jobs?group=sweep", (page) => page.getByRole("list", { name: "Sweeps" }).getByText("4 jobs")],
   ["jobs/2", (page) => page.getByRole("region", { name: /^Failed with exit 3/ })],
   ["add/form", (page) => page.getByText("is not a time"), async (page) => {
     await page.getByText("More", { exact: true }).click();

@@ -120,6 +120,32 @@ webTest("chips count what the other filters leave", {}, async ({ home, page, ori
   await counts("held 2", "cancelled 1");
 });
 
+webTest("jobs of a sweep are told apart by their parameters, and can be grouped", {}, async ({ home, page, origin }) => {
+  await home.berth("sweep", "true {lr} {bs}", "-p", "lr", "0.1", "0.01", "-p", "bs", "16", "32", "--submit", "--name", "search", "--hold");
+  const alone = await home.submit("--name", "alone", "--hold", "--", "true");
+  await openJobs(page, origin);
+  await row(page, 1).getByText("bs=16 lr=0.1").waitFor();
+  await row(page, 4).getByText("bs=32 lr=0.01").waitFor();
+  await page.getByRole("button", { name: "Group by sweep" }).click();
+  await listed(page, [alone]);
+  const group = page.getByRole("list", { name: "Sweeps" }).getByRole("listitem");
+  await group.getByText("4 jobs").waitFor();
+  await group.getByRole("img", { name: "4 held" }).waitFor();
+  assert.match(page.url(), /group=sweep/);
+  await group.getByRole("link", { name: "search" }).click();
+  await page.getByRole("heading", { level: 1, name: "search" }).waitFor();
+  await page.goto(`${origin}/#/jobs/4`);
+  await page.locator(".job-heading").getByText("bs=32 lr=0.01").waitFor();
+  // Also where only the timeline is known.
+  await home.berth("release", "sweep=search");
+  await home.berth("wait", "1-4");
+  await page.goto(`${origin}/#/timeline?table=1`);
+  await page.reload();
+  await page.getByRole("row", { name: /bs=32 lr=0.01 succeeded/ }).waitFor();
+  await page.goto(`${origin}/#/`);
+  await page.getByRole("region", { name: "Ended lately" }).getByText("bs=32 lr=0.01").waitFor();
+});
+
 webTest("the address keeps the view, the browser the columns", {}, async ({ home, page, context, origin }) => {
   await several({ home });
   await openJobs(page, origin);

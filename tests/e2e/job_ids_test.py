@@ -52,6 +52,7 @@ class JobIds(HttpCase):
             with self.subTest(text):
                 self.assertEqual(self.ids("?search=" + quote(text)), found)
         self.assertEqual(self.ids("?search=alpha&select=3-9"), [3])
+        self.assertEqual(self.ids("?alone=1"), [*range(1, 10)])  # all but that of the sweep
 
     def test_orders(self):
         self.add(*[{"name": name, "priority": priority} for name, priority in

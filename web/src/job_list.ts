@@ -9,6 +9,7 @@ import type { Job, JobNumbers, JobPage } from "./types";
 export interface Wanted {
   words: string[];
   search: string;
+  alone: boolean; // none of a sweep
   sort: string;
   descending: boolean;
 }
@@ -41,7 +42,7 @@ export class JobList {
 
   private rows = new Map<number, Signal<Job | null>>();
   private stale = new Set<number>(); // shown as last known, to be read anew
-  private wanted: Wanted = { words: [], search: "", sort: "id", descending: true };
+  private wanted: Wanted = { words: [], search: "", alone: false, sort: "id", descending: true };
   private near: number[] = [];
   private told = new Map<number, Job>(); // by events, for the next frame
   private idsAbort: AbortController | null = null;
@@ -121,14 +122,14 @@ export class JobList {
     const abort = (this.idsAbort = new AbortController());
     this.reading = true;
     const begin = performance.now();
-    const { words, search, sort, descending } = this.wanted;
-    const query: Query = { select: words, all: true, search, sort, descending };
+    const { words, search, alone, sort, descending } = this.wanted;
+    const query: Query = { select: words, all: true, search, alone, sort, descending };
     try {
       const rest = words.filter((word) => !isState(word));
-      const narrowed = rest.length > 0 || search !== "";
+      const narrowed = rest.length > 0 || search !== "" || alone;
       const [found, others] = await Promise.all([
         get("/v1/jobs/ids", query, abort.signal),
-        narrowed && rest.length < words.length ? get("/v1/jobs/ids", { select: rest, all: true, search }, abort.signal) : null,
+        narrowed && rest.length < words.length ? get("/v1/jobs/ids", { select: rest, all: true, search, alone }, abort.signal) : null,
       ]);
       batch(() => {
         this.setIds(numbers(found));
@@ -213,11 +214,11 @@ export class JobList {
 
   /// Numbers grow, so where all are listed by number the place of new ones is known.
   private takeNew(first: number, count: number) {
-    const { words, search, sort, descending } = this.wanted;
+    const { words, search, alone, sort, descending } = this.wanted;
     const before = this.ids.value;
     const newest = before[descending ? 0 : before.length - 1] ?? 0;
     // While the numbers are on their way, or when some were missed, it is for the answer to tell.
-    if (words.length > 0 || search !== "" || sort !== "id" || this.reading || first !== newest + 1) {
+    if (words.length > 0 || search !== "" || alone || sort !== "id" || this.reading || first !== newest + 1) {
       this.readSoon();
       return;
     }
@@ -247,8 +248,8 @@ export class JobList {
         this.told.clear();
       });
     }
-    const { words, search, sort } = this.wanted;
-    const mayMove = search !== "" || (sort !== "id" && sort !== "submitted");
+    const { words, search, alone, sort } = this.wanted;
+    const mayMove = search !== "" || alone || (sort !== "id" && sort !== "submitted");
     if (mayMove || words.length > 0) {
       this.readSoon();
     }

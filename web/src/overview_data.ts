@@ -2,7 +2,8 @@
 // anew when something changed.
 import { signal } from "@preact/signals";
 import { get } from "./api";
-import { listen, remember } from "./live";
+import { knownJob, listen, remember } from "./live";
+import { ranges } from "./parts/selection";
 import { badStates, endedStates, runningStates, waitingStates, type Job, type Span, type State, type Totals } from "./types";
 
 export interface Ended {
@@ -10,6 +11,8 @@ export interface Ended {
   name: string;
   project: string;
   command?: string;
+  sweep?: string;
+  parameters?: Record<string, string>;
   state: State;
   started: number | null;
   ended: number;
@@ -20,6 +23,8 @@ export interface Waiting {
   name: string;
   project: string;
   command?: string;
+  sweep?: string;
+  parameters?: Record<string, string>;
   gpus: number;
   starts: number | null;
 }
@@ -28,6 +33,7 @@ export const kHead = 8; // how many of a list are shown
 
 export const kPast = 3600; // seconds of the past that the small timeline shows
 const kDay = 86400;
+const kMostNamed = 200; // jobs of sweeps that are asked for at once
 
 const live: readonly string[] = runningStates;
 const waits: readonly string[] = waitingStates;
@@ -133,6 +139,7 @@ export class OverviewData {
     const meanwhile = (this.meanwhile = new Map<number, Job>());
     try {
       await Promise.all([this.readRunning(), this.readEnded(), this.readFailed(), this.readTimeline(), this.readTotals()]);
+      await this.readParameters();
     } catch {
       // The stream tells when the daemon is gone, and all is read anew after that.
     }
@@ -165,6 +172,22 @@ export class OverviewData {
     const query = { select: badStates.map((state) => `state=${state}`), descending: true, limit: 8 * kHead };
     const { jobs } = await get("/v1/jobs", query);
     this.takeFailed(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
+  }
+
+  /// Spans tell the name that the jobs of a sweep share, not what tells them apart.
+  private async readParameters() {
+    const bare = (job: Ended | Waiting) => Boolean(job.sweep) && !job.parameters;
+    const unknown = [...this.queue.value, ...this.ended.value].filter(bare).map((job) => job.id);
+    const drawn = this.spans.value.filter((span) => span.sweep !== "").map((span) => span.job);
+    const missing = [...new Set([...unknown, ...drawn])].filter((id) => !knownJob(id)).slice(0, kMostNamed);
+    if (missing.length > 0) {
+      remember((await get("/v1/jobs", { select: ranges(missing), all: true, limit: 1000 })).jobs);
+    }
+    if (unknown.length > 0) {
+      const named = <T extends Ended | Waiting>(job: T): T => (bare(job) ? { ...job, parameters: knownJob(job.id)?.parameters } : job);
+      this.queue.value = this.queue.value.map(named);
+      this.ended.value = this.ended.value.map(named);
+    }
   }
 
   private async readTimeline() {

@@ -182,6 +182,9 @@ void list_job_ids(Desk& desk, RoutedRequest asked) {
   if (!filter || !column) {
     return desk.answer(std::move(asked.reply), failed(filter ? column.error() : filter.error()));
   }
+  if (request.parameter("alone").value_or("0") == "1") {
+    filter->sweep = "";
+  }
   auto list = std::make_shared<IdList>();
   list->column = *column;
   list->descending = request.parameter("descending").value_or("0") == "1";

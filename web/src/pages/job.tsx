@@ -5,7 +5,7 @@ import { ApiError, get } from "../api";
 import { firstLine } from "../format";
 import { actOn, deeds, fits, type Verb } from "../job_actions";
 import { knownJob, listen, remember } from "../live";
-import { Action, StateBadge } from "../parts/basics";
+import { Action, Parameters, StateBadge } from "../parts/basics";
 import { EditDialog } from "../parts/edit_dialog";
 import { Attempts, Command, Environment, Facts, History } from "../parts/job_details";
 import { LogView } from "../parts/log_view";
@@ -86,6 +86,7 @@ function Head({ job }: { job: SeenJob }) {
           <bdi>{job.name || firstLine(job.command)}</bdi>
           <span class="muted">/{job.id}</span>
         </h1>
+        <Parameters job={job} />
         <StateBadge state={job.state} paused={job.paused} />
       </div>
       {!hasEnded(job) && (

@@ -1,7 +1,9 @@
 // The chart of the timeline: it is moved by hand and keys, tells about the job under the pointer,
 // and is drawn only when something changed. Nothing here re-renders while it moves.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { clock, duration, stateWord, title } from "../format";
+import { clock, duration, pairs, stateWord, title } from "../format";
+import { knownJob } from "../live";
+import { Parameters } from "../parts/basics";
 import { arrange, boxOf, draw, hit, inksOf, noGpu, prepare, type Bar, type Scene, type Sizes, type View } from "../parts/gantt";
 import { moveByHand, panned, zoomed } from "../parts/gantt_moves";
 import { go, link } from "../router";
@@ -31,7 +33,7 @@ export function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number):
     const begin = runs ? Math.max(now, span.from) : span.from;
     return {
       job: span.job,
-      label: span.name || `job ${span.job}`,
+      label: pairs(knownJob(span.job)?.parameters) || span.name || `job ${span.job}`,
       gpus: span.gpus,
       from: span.from,
       to: Math.max(span.to ?? begin + (runs ? 0 : kUnknownLength), begin),
@@ -81,6 +83,7 @@ function Tip({ bar, x, y, now }: TipProps) {
       <strong class="cut">
         <bdi>{title({ id: span.job, name: span.name, project: span.project })}</bdi>
       </strong>
+      <Parameters job={{ parameters: knownJob(span.job)?.parameters }} />
       <span>
         Job {span.job}
         {span.attempt > 1 ? `, attempt ${span.attempt}` : ""} · <span class={`state-${span.state}`}>{what}</span>

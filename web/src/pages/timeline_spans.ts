@@ -1,11 +1,13 @@
 // What the timeline shows: read for the time in view and some around it, and kept fresh by events.
 import { get } from "../api";
-import { listen } from "../live";
+import { knownJob, listen, remember } from "../live";
 import type { View } from "../parts/gantt";
+import { ranges } from "../parts/selection";
 import { toastError } from "../parts/toast";
 import { endedStates, type Job, type Span } from "../types";
 
 const kMostSpans = 5000;
+const kMostNamed = 500; // jobs of sweeps that are asked for at once
 const kAll: View = { from: 0, to: 9e9 };
 const kLeastPause = 1000; // milliseconds between readings while jobs come and go
 
@@ -68,6 +70,7 @@ export function followSpans(changed: () => void): SpanStore {
       store.ready = true;
       loaded = range;
       changed();
+      await readParameters(answer.spans);
     } catch (error) {
       if (abort.signal.aborted) {
         return;
@@ -79,6 +82,16 @@ export function followSpans(changed: () => void): SpanStore {
     }
     if (!covers() || stale) {
       later(covers() ? kLeastPause : 0);
+    }
+  };
+
+  /// Spans tell the name that the jobs of a sweep share, not what tells them apart.
+  const readParameters = async (spans: Span[]) => {
+    const unknown = new Set(spans.filter((span) => span.sweep !== "" && !knownJob(span.job)).map((span) => span.job));
+    const some = [...unknown].slice(0, kMostNamed);
+    if (some.length > 0) {
+      remember((await get("/v1/jobs", { select: ranges(some), all: true, limit: 1000 }, abort.signal)).jobs);
+      changed();
     }
   };
 

@@ -1,7 +1,7 @@
 // Small pieces that all pages use.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { stateWord, title } from "../format";
+import { pairs, stateWord, title } from "../format";
 import { goneSince } from "../live";
 import { link } from "../router";
 import { toastError } from "./toast";
@@ -15,14 +15,28 @@ interface JobName {
   name?: string;
   project?: string;
   command?: string;
+  parameters?: Record<string, string>;
+}
+
+/// What tells the jobs of a sweep apart, beside the name that they share.
+export function Parameters({ job }: { job: Pick<JobName, "parameters"> }) {
+  const text = pairs(job.parameters);
+  return text === "" ? null : (
+    <span class="cut parameters">
+      <bdi title={text}>{text}</bdi>
+    </span>
+  );
 }
 
 /// With its number where several may have the same name.
 export function JobLink({ job, numbered }: { job: JobName; numbered?: boolean }) {
   return (
-    <a class="cut" href={link(["jobs", job.id])} title={job.command}>
-      <bdi>{title(job)}</bdi>
-      {numbered && <span class="muted">/{job.id}</span>}
+    <a class="named" href={link(["jobs", job.id])} title={job.command}>
+      <span class="cut">
+        <bdi>{title(job)}</bdi>
+        {numbered && <span class="muted">/{job.id}</span>}
+      </span>
+      <Parameters job={job} />
     </a>
   );
 }

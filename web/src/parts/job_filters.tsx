@@ -18,9 +18,11 @@ export function wantedNow(): Wanted & { states: State[] } {
       words.push(`${kind}=${value}`);
     }
   }
+  // Sweeps are grouped where it is known how many jobs of each are meant.
+  const alone = query.get("group") === "sweep" && !["user", "label", "sweep", "search"].some((kind) => query.get(kind));
   const sort = query.get("sort") ?? "id";
   const descending = query.get("descending") === "1" || !query.has("sort");
-  return { states, words, search: query.get("search") ?? "", sort, descending };
+  return { states, alone, words, search: query.get("search") ?? "", sort, descending };
 }
 
 function StateChips({ states, counts }: { states: State[]; counts: StateCounts }) {
@@ -135,6 +137,15 @@ interface FiltersProps {
   counts: StateCounts | null; // of what the rest leaves; null: of all jobs
 }
 
+function GroupToggle() {
+  const on = route.value.query.get("group") === "sweep";
+  return (
+    <button type="button" class="button toggle" aria-pressed={on} onClick={() => setQuery({ group: on ? "" : "sweep" })}>
+      Group by sweep
+    </button>
+  );
+}
+
 export function JobFilters({ facets, states, counts }: FiltersProps) {
   const users = facets?.users ?? [];
   return (
@@ -164,6 +175,7 @@ export function JobFilters({ facets, states, counts }: FiltersProps) {
           name="User"
           options={users.map((one) => ({ value: String(one.uid), text: one.name || String(one.uid), jobs: one.jobs }))}
         />
+        {(facets?.sweeps.length ?? 0) > 0 && <GroupToggle />}
       </div>
       <StateChips states={states} counts={counts ?? status.value?.jobs ?? {}} />
     </div>
