@@ -31,6 +31,10 @@ const pages = [
   ["jobs/8", (page) => page.getByText("green")],
   ["jobs/9", (page) => page.getByRole("dialog"), click("Edit")],
   ["jobs/8", (page) => page.getByRole("dialog", { name: "Kill this job?" }), click("Kill")],
+  ["jobs", (page) => page.getByText("will be forgotten"), async (page) => {
+    await page.getByRole("button", { name: "Tidy up" }).click();
+    await page.getByLabel("That ended").selectOption("at any time");
+  }],
   ["jobs?group=sweep", (page) => page.getByRole("list", { name: "Sweeps" }).getByText("4 jobs")],
   ["jobs/2", (page) => page.getByRole("region", { name: /^Failed with exit 3/ })],
   ["add/form", (page) => page.getByText("is not a time"), async (page) => {

@@ -146,6 +146,28 @@ webTest("jobs of a sweep are told apart by their parameters, and can be grouped"
   await page.getByRole("region", { name: "Ended lately" }).getByText("bs=32 lr=0.01").waitFor();
 });
 
+webTest("old jobs are forgotten after it was said how many", {}, async ({ home, page, origin }) => {
+  await several({ home });
+  await openJobs(page, origin);
+  await listed(page, [7, 6, 5, 4, 3, 2, 1]);
+  await page.getByRole("button", { name: "Tidy up" }).click();
+  const dialog = page.getByRole("dialog", { name: "Forget old jobs" });
+  await dialog.getByText("There is no such job.").waitFor(); // none is 30 days old
+  assert.ok(await dialog.getByRole("button", { name: "Forget", exact: true }).isDisabled());
+  await dialog.getByLabel("That ended").selectOption("at any time");
+  await dialog.getByText("2 jobs will be forgotten.").waitFor();
+  await dialog.getByLabel("Which jobs").selectOption("failed");
+  await dialog.getByText("1 job will be forgotten.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await listed(page, [7, 6, 5, 4, 3, 2, 1]);
+  await page.getByRole("button", { name: "Tidy up" }).click();
+  await dialog.getByLabel("That ended").selectOption("at any time");
+  await dialog.getByRole("button", { name: "Forget 2" }).click();
+  await page.getByText("Forgot 2 jobs.").waitFor();
+  await listed(page, [7, 6, 5, 4, 3]);
+  assert.equal(await dialog.count(), 0);
+});
+
 webTest("the address keeps the view, the browser the columns", {}, async ({ home, page, context, origin }) => {
   await several({ home });
   await openJobs(page, origin);

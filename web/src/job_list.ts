@@ -20,7 +20,7 @@ function isState(word: string): boolean {
   return word.startsWith("state=");
 }
 
-function numbers(list: JobNumbers): Float64Array {
+export function numbers(list: JobNumbers): Float64Array {
   const ids = new Float64Array(list.count);
   let at = 0;
   for (const [first, count, step] of list.runs) {

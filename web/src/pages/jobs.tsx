@@ -5,6 +5,7 @@ import { get } from "../api";
 import { several } from "../format";
 import { JobList } from "../job_list";
 import { listen, status } from "../live";
+import { ForgetDialog } from "../parts/forget_dialog";
 import { ColumnChoice, takeUsers } from "../parts/job_columns";
 import { JobBar } from "../parts/job_bar";
 import { JobFilters, wantedNow } from "../parts/job_filters";
@@ -97,6 +98,7 @@ export function Jobs() {
   // A choice belongs to what is listed.
   const selection = useMemo(() => signal(nothing), [what]);
 
+  const forgetting = useSignal(false);
   const narrowed = wanted.words.length > 0 || wanted.search !== "" || wanted.alone;
   const found = list.ids.value.length;
   const all = Object.values(status.value?.jobs ?? {}).reduce((sum, each) => sum + each, 0);
@@ -108,6 +110,10 @@ export function Jobs() {
           {list.ready.value && (narrowed && all > 0 ? `${several(found, "job")} of ${all.toLocaleString("en")}` : several(found, "job"))}
         </span>
         <span class="push" />
+        <button type="button" class="button" onClick={() => (forgetting.value = true)}>
+          Tidy up …
+        </button>
+        {forgetting.value && <ForgetDialog close={() => (forgetting.value = false)} />}
         <Menu name="Columns">
           <ColumnChoice />
         </Menu>
