@@ -239,6 +239,24 @@ webTest("what became of a job is told first", { devices: "sim:1x24GiB" }, async 
   assert.equal(await page.getByText(/begins when/).count(), 0);
 });
 
+webTest("the tab says what is shown", {}, async ({ home, page, origin }) => {
+  const titled = (text) => eventually(async () => (await page.title()) === text, `the title is not ${text}`);
+  await titled("Overview – berth");
+  const gate = home.makeGate("gate");
+  const id = await home.submit("--", `read x < ${gate.path}; exit 3`);
+  await titled("1 running – berth");
+  await openJob(page, origin, id);
+  await titled(`job ${id} running – berth`);
+  await gate.open();
+  await titled(`job ${id} failed – berth`);
+  await page.goto(`${origin}/#/jobs`);
+  await titled("1 job – berth");
+  for (const [place, text] of [["timeline", "Timeline"], ["sweeps", "Sweeps"], ["sweeps/lr", "sweep lr"], ["whatif", "What if"], ["devices", "Devices"], ["add", "Add jobs"]]) {
+    await page.goto(`${origin}/#/${place}`);
+    await titled(`${text} – berth`);
+  }
+});
+
 webTest("a log of 50 MB", {}, async ({ home, page, origin }) => {
   const program = `for (let i = 0; i < 500; ++i) process.stdout.write(Array.from({length: 1000}, (_, k) => "epoch " + (i * 1000 + k + 1) + " " + "x".repeat(88)).join("\\n") + "\\n")`;
   const script = `${home.folder}/write.mjs`;

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, get } from "../api";
-import { firstLine } from "../format";
+import { firstLine, stateWord } from "../format";
 import { actOn, deeds, fits, type Verb } from "../job_actions";
 import { knownJob, listen, remember } from "../live";
 import { Action, Parameters, StateBadge } from "../parts/basics";
@@ -12,6 +12,7 @@ import { LogView } from "../parts/log_view";
 import { UsageCharts } from "../parts/usage_chart";
 import { Verdict } from "../parts/verdict";
 import { link } from "../router";
+import { useTitle } from "../title";
 import { endedStates, type SeenJob } from "../types";
 
 function hasEnded(job: SeenJob): boolean {
@@ -133,6 +134,7 @@ function Log({ job }: { job: SeenJob }) {
 
 export function JobPage({ id }: { id: number }) {
   const { job, problem } = useJob(id);
+  useTitle(job && problem !== "gone" ? `job ${id} ${job.paused ? "paused" : stateWord(job.state)}` : `job ${id}`);
   if (problem === "gone") {
     return (
       <p class="empty">

@@ -14,6 +14,7 @@ import { Menu } from "../parts/menu";
 import { nothing } from "../parts/selection";
 import { StateBar } from "../parts/state_bar";
 import { link, route, setQuery } from "../router";
+import { useTitle } from "../title";
 import type { Facets, State, SweepFacet } from "../types";
 
 function isGrouped(): boolean {
@@ -99,6 +100,7 @@ export function Jobs() {
   const selection = useMemo(() => signal(nothing), [what]);
 
   const forgetting = useSignal(false);
+  useTitle(list.ready.value ? several(list.ids.value.length, "job") : "Jobs");
   const narrowed = wanted.words.length > 0 || wanted.search !== "" || wanted.alone;
   const found = list.ids.value.length;
   const all = Object.values(status.value?.jobs ?? {}).reduce((sum, each) => sum + each, 0);

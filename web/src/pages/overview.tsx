@@ -7,6 +7,7 @@ import { kHead, OverviewData, type Ended, type Waiting } from "../overview_data"
 import { JobLink, StateBadge } from "../parts/basics";
 import { DeviceCard } from "../parts/device_card";
 import { link } from "../router";
+import { useTitle } from "../title";
 import { badStates, endedStates, runningStates, waitingStates, type Job, type Totals } from "../types";
 import { SmallTimeline } from "./overview_timeline";
 
@@ -259,6 +260,8 @@ export function Overview() {
   const data = useMemo(() => new OverviewData(), []);
   useLayoutEffect(() => data.open(), []); // asks before the empty page is painted
   const jobs = status.value?.jobs;
+  const running = (jobs?.running ?? 0) + (jobs?.starting ?? 0);
+  useTitle(running > 0 ? `${count(running)} running` : jobs?.queued ? `${count(jobs.queued)} waiting` : "Overview");
   const none = jobs !== undefined && Object.values(jobs).every((each) => each === 0);
   return (
     <div class={none ? "overview none" : devices.value.length > 12 ? "overview many" : "overview"}>

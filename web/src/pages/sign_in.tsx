@@ -2,8 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { signIn } from "../api";
 import { replace, route } from "../router";
+import { useTitle } from "../title";
 
 export function SignIn() {
+  useTitle("Sign in");
   const [problem, setProblem] = useState("");
   const code = route.value.path[0] === "login" ? route.value.path[1] : undefined;
   useEffect(() => {

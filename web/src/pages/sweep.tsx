@@ -10,6 +10,7 @@ import { Elapsed, exitText } from "../parts/job_columns";
 import { countStates, ended, StateBar, total, type StateCounts } from "../parts/state_bar";
 import { link, route, setQuery } from "../router";
 import { followSweep, type SweepJobs } from "../sweep_jobs";
+import { useTitle } from "../title";
 import { allStates, badStates, type Job } from "../types";
 import { SweepValues } from "./sweep_values";
 
@@ -123,6 +124,7 @@ function StateChips({ counts, state }: { counts: StateCounts; state: string }) {
 export function SweepPage({ name }: { name: string }) {
   const [told, setTold] = useState<SweepJobs | null>(null);
   useEffect(() => followSweep(name, setTold), [name]);
+  useTitle(`sweep ${name}`);
   const query = route.value.query;
   const state = query.get("state") ?? "";
   const byValue = query.get("show") === "values";

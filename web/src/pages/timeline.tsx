@@ -7,6 +7,7 @@ import { Segments } from "../parts/fields";
 import type { View } from "../parts/gantt";
 import { zoomed } from "../parts/gantt_moves";
 import { route, setQuery } from "../router";
+import { useTitle } from "../title";
 import { dark } from "../theme";
 import type { Span } from "../types";
 import { TimelineChart } from "./timeline_chart";
@@ -75,6 +76,7 @@ function Legend({ spans, by, users }: { spans: Span[]; by: ColourBy; users: Map<
 }
 
 export function TimelinePage() {
+  useTitle("Timeline");
   const query = route.value.query;
   const [chosen, setChosen] = useState<Chosen>(() => chosenIn(query));
   const [version, setVersion] = useState(0);

@@ -7,6 +7,7 @@ import { goneSince, now, status } from "../live";
 import { Empty } from "../parts/basics";
 import { Field, Segments } from "../parts/fields";
 import { kindOf, policies, readPolicies, wrongWatts } from "../scheduler";
+import { useTitle } from "../title";
 import type { WhatIfResult } from "../types";
 import { WhatIfCharts } from "./whatif_charts";
 import { whatIfSentence, WhatIfTable } from "./whatif_table";
@@ -100,6 +101,7 @@ function Progress() {
 }
 
 export function WhatIf() {
+  useTitle("What if");
   const [job, setJob] = useState<number | null>(null);
   useEffect(() => void readPolicies(), []);
   const present = status.value?.policy ?? "";
