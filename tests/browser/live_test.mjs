@@ -130,6 +130,52 @@ webTest("a banner says that the daemon is gone, since when and what to do", gone
   await eventually(async () => (await runs.innerText()) !== before, "its clock does not go on");
 });
 
+/// Waits until the devices were told so many times, which is once a second.
+const beats = (page, count) =>
+  page.evaluate(
+    (wanted) =>
+      new Promise((resolve) => {
+        let heard = 0;
+        new BroadcastChannel("berth-events").onmessage = ({ data }) => {
+          heard += data.event?.name === "devices" ? 1 : 0;
+          if (heard === wanted) {
+            resolve();
+          }
+        };
+      }),
+    count,
+  );
+
+/// What was asked, without the moment at which it was.
+function asked(request) {
+  const url = new URL(request.url());
+  ["from", "to", "since"].forEach((name) => url.searchParams.delete(name));
+  return `${request.method()} ${url.pathname}${url.search}`;
+}
+
+webTest("nothing is read twice at the start, and long answers are packed", {}, async ({ home, context, origin }) => {
+  await home.berth("daemon", "pause"); // nothing happens meanwhile
+  await home.berth("submit", "--array", "50", "--", "true");
+  for (const place of ["", "jobs", "jobs/1", "timeline", "sweeps", "devices"]) {
+    const fresh = await context.newPage();
+    const requests = [];
+    const packed = new Map();
+    fresh.on("request", (request) => request.url().includes("/v1/") && requests.push(asked(request)));
+    fresh.on("response", (response) => packed.set(asked(response.request()), response.headers()["content-encoding"]));
+    await fresh.goto(`${origin}/#/${place}`);
+    await connection(fresh, "live");
+    await beats(fresh, 2); // a second reading would have come by then
+    const twice = requests.filter((one, i) => requests.indexOf(one) !== i);
+    assert.deepEqual(twice, [], `read twice at #/${place}`);
+    if (place === "jobs") {
+      const rows = [...packed].find(([one]) => one.startsWith("GET /v1/jobs?"));
+      assert.equal(rows?.[1], "gzip", "a page of jobs");
+      assert.equal([...packed].find(([one]) => one.startsWith("GET /v1/jobs/ids"))?.[1], undefined, "a short answer");
+    }
+    await fresh.close();
+  }
+});
+
 webTest("a hidden tab lets its stream go and catches up", {}, async ({ home, page, origin }) => {
   await page.goto(`${origin}/#/jobs`);
   const id = await home.submit("--hold", "--", "true");

@@ -47,6 +47,7 @@ export class JobList {
   private told = new Map<number, Job>(); // by events, for the next frame
   private idsAbort: AbortController | null = null;
   private rowsAsked: { ids: Set<number>; told: Set<number>; abort: AbortController } | null = null;
+  private begun = false; // it was said that everything is to be read
   private reading = false; // the numbers are on their way
   private idsTimer = 0;
   private rowsTimer = 0;
@@ -59,6 +60,7 @@ export class JobList {
       job: (job) => this.takeEvent(job),
       submitted: ({ first, count }) => this.takeNew(first, count),
       refresh: () => {
+        this.begun = true;
         this.stale = new Set(this.rows.keys());
         void this.readIds();
         this.readRowsSoon();
@@ -86,7 +88,9 @@ export class JobList {
 
   want(wanted: Wanted) {
     this.wanted = wanted;
-    void this.readIds();
+    if (this.begun) {
+      void this.readIds();
+    }
   }
 
   row(id: number): Signal<Job | null> {

@@ -56,15 +56,18 @@ export interface Listener {
 }
 
 const listeners = new Set<Listener>();
-const early = new Set<Listener>(); // that read before the stream was open
+const early = new Set<Listener>(); // that came before the stream was open
 
-/// For useEffect: returns how to stop. `refresh` is called at once.
+/// For useEffect: returns how to stop. `refresh` is called at once, or as soon as the stream is open:
+/// what is read after that misses nothing, and need not be read twice.
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   if (connection.value !== "live") {
     early.add(listener);
   }
-  listener.refresh?.();
+  if (connection.value !== "connecting") {
+    listener.refresh?.();
+  }
   return () => {
     listeners.delete(listener);
     early.delete(listener);
@@ -78,14 +81,10 @@ function refreshAll() {
   }
 }
 
-/// What was read before the stream was open may have changed in between: it is read again, when the
-/// first view has been drawn.
 function refreshEarly() {
   const these = [...early];
   early.clear();
-  if (these.length > 0) {
-    setTimeout(() => these.forEach((listener) => listeners.has(listener) && listener.refresh?.()), 300);
-  }
+  these.forEach((listener) => listener.refresh?.());
 }
 
 let heard = Date.now() / 1000;
@@ -199,10 +198,7 @@ function readDaemon() {
 
 const hearer = {
   live() {
-    if (connection.value === "lost") {
-      readDaemon();
-    }
-    refreshStatus(); // it may have changed before the stream was open
+    readDaemon();
     batch(() => {
       connection.value = "live";
       goneSince.value = null;
@@ -217,6 +213,8 @@ const hearer = {
   },
   event: take,
 };
+
+const kPatience = 1000; // milliseconds
 
 /// Called once, when the page is there.
 export function begin() {
@@ -233,9 +231,18 @@ export function begin() {
     if (signedIn.value && visible.value) {
       const stop = new AbortController();
       connection.value = "connecting";
-      readDaemon();
       hear(hearer, stop.signal);
-      return () => stop.abort();
+      // Where the stream is slow to come, something is shown before it.
+      const late = setTimeout(() => {
+        if (connection.peek() === "connecting") {
+          readDaemon();
+          early.forEach((listener) => listener.refresh?.());
+        }
+      }, kPatience);
+      return () => {
+        clearTimeout(late);
+        stop.abort();
+      };
     }
     return undefined;
   });

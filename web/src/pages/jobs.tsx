@@ -94,8 +94,8 @@ export function Jobs() {
   const facets = useFacets();
   const wanted = wantedNow();
   const what = JSON.stringify([wanted.words, wanted.search, wanted.alone]);
-  useEffect(() => list.open(), []);
   useEffect(() => list.want(wanted), [what, wanted.sort, wanted.descending]);
+  useEffect(() => list.open(), []);
   // A choice belongs to what is listed.
   const selection = useMemo(() => signal(nothing), [what]);
 
