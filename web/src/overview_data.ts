@@ -195,13 +195,12 @@ export class OverviewData {
     const found = await get("/v1/timeline", { from: now - kPast, to: now + 7 * kDay, limit: 2000 });
     this.spans.value = found.spans;
     const expected = found.spans.filter((span) => span.state === "expected");
-    this.queue.value = expected
+    const head = expected
       .sort((a, b) => a.from - b.from || a.job - b.job)
       .slice(0, kHead)
       .map((span) => ({ ...span, id: span.job, gpus: span.gpus.length, starts: span.from }));
-    if (expected.length < kHead) {
-      await this.readQueue();
-    }
+    // At once, so that the list does not shrink while the rest is read.
+    this.queue.value = head.length < kHead ? [...head, ...(await this.readRest(head))].slice(0, kHead) : head;
     const past = found.spans.filter((span) => ends.includes(span.state) && span.to !== null);
     this.takeEnds(
       past.map((span) => ({ ...span, id: span.job, state: span.state as State, started: span.from, ended: span.to! })),
@@ -209,13 +208,12 @@ export class OverviewData {
   }
 
   /// Those of which nobody knows when they start follow the others.
-  private async readQueue() {
+  private async readRest(head: Waiting[]): Promise<Waiting[]> {
     const { jobs } = await get("/v1/jobs", { select: ["state=queued"], limit: 2 * kHead });
-    const known = new Set(this.queue.value.map((one) => one.id));
-    const rest = jobs
+    const known = new Set(head.map((one) => one.id));
+    return jobs
       .filter((job) => !known.has(job.id))
       .map((job) => ({ ...job, gpus: job.gpus_needed, starts: job.expected_start ?? null }));
-    this.queue.value = [...this.queue.value, ...rest].slice(0, kHead);
   }
 
   private async readTotals() {
