@@ -26,7 +26,7 @@ HEAVY = {
     "nlohmann/": lambda path: path in ("api/messages/json.h", "api/messages/fields.h"),
     "boost/": lambda path: path in ("api/loop_native.h", "api/request_reader.cc")
     or path.startswith("api/") and path.endswith(".cc"),
-    "zlib.h": lambda path: path in ("sim/read_text.cc", "sim/png_canvas.cc"),
+    "zlib.h": lambda path: path in ("api/gzip.cc", "sim/read_text.cc", "sim/png_canvas.cc"),
     "sqlite3.h": lambda path: path.startswith("store/"),
     "toml++/": lambda path: path == "spec/sweep_file.cc",
     "toml.hpp": lambda path: path == "spec/sweep_file.cc",

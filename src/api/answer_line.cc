@@ -1,7 +1,10 @@
 #include "api/answer_line.h"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "api/gzip.h"
 #include "api/http_text.h"
 
 namespace berth {
@@ -11,11 +14,26 @@ std::uint64_t AnswerLine::add(const Request& request) {
   place.head_only = request.head_only;
   place.keep_alive = request.keep_alive;
   place.reads = request.reads;
+  place.gzip = request.gzip;
   place.body_bytes = request.body_bytes;
   reads_ += request.reads ? 1 : 0;
   body_bytes_ += request.body_bytes;
   return first_ + places_.size() - 1;
 }
+
+namespace {
+
+/// What goes over the wire instead of the body; nothing where that goes as it is.
+std::optional<std::string> packed_body(const HttpResponse& response) {
+  const std::size_t size = response.body.size();
+  if (response.type != "application/json" || size < kShortestPacked || size > kLongestPacked) {
+    return std::nullopt;
+  }
+  std::string packed = gzip(response.body);
+  return packed.empty() ? std::nullopt : std::optional(std::move(packed));
+}
+
+}  // namespace
 
 bool AnswerLine::answer(std::uint64_t number, const HttpResponse& response) {
   Place& place = at(number);
@@ -23,14 +41,21 @@ bool AnswerLine::answer(std::uint64_t number, const HttpResponse& response) {
   place.state = State::Ready;
   std::string& out = output_of(place);
   const bool has_body = response.status != 204 && response.status != 304;
-  ResponseHead head{response.status, response.type, &response.headers, std::nullopt,
-                    place.keep_alive};
+  const std::optional<std::string> packed =
+      has_body && place.gzip ? packed_body(response) : std::nullopt;
+  std::vector<std::pair<std::string, std::string>> headers = response.headers;
+  if (packed) {
+    headers.emplace_back("Content-Encoding", "gzip");
+    headers.emplace_back("Vary", "Accept-Encoding");
+  }
+  const std::string& body = packed ? *packed : response.body;
+  ResponseHead head{response.status, response.type, &headers, std::nullopt, place.keep_alive};
   if (has_body) {
-    head.length = response.body.size();
+    head.length = body.size();
   }
   append_head(out, head);
   if (has_body && !place.head_only) {
-    out += response.body;
+    out += body;
   }
   ready_bytes_ += place.output.size();
   return advance();

@@ -24,6 +24,7 @@ class AnswerLine {
     bool head_only = false;  // HEAD: no body
     bool keep_alive = true;  // false: its answer is the last
     bool reads = false;      // GET
+    bool gzip = false;       // its answer may be packed
     std::size_t body_bytes = 0;
   };
 
@@ -75,6 +76,7 @@ class AnswerLine {
     bool head_only = false;
     bool keep_alive = true;
     bool reads = false;
+    bool gzip = false;
     State state = State::Waiting;
     std::size_t body_bytes = 0;
     std::string output;  // used only while others are in front

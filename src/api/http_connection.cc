@@ -173,6 +173,7 @@ void HttpConnection::take_request() {
   const std::uint64_t number = line_.add({.head_only = request.method == "HEAD",
                                           .keep_alive = taken->keep_alive,
                                           .reads = request.method == "GET",
+                                          .gzip = taken->accepts_gzip,
                                           .body_bytes = request.body.size()});
   host_.handle(std::move(request),
                std::make_unique<ResponderOfConnection>(weak_from_this(), number));

@@ -92,6 +92,7 @@ std::optional<RequestIntake::Taken> RequestIntake::take() {
     request.if_none_match = std::move(head.if_none_match);
     request.peer = peer_;
     taken->keep_alive = head.keep_alive;
+    taken->accepts_gzip = head.accepts_gzip;
     reader_.reset();
   }
   return taken;

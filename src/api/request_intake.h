@@ -30,6 +30,7 @@ class RequestIntake {
   struct Taken {
     HttpRequest request;
     bool keep_alive = true;  // false: the client wants the connection closed
+    bool accepts_gzip = false;
   };
 
   /// On a Unix socket `access` is null and `peer` is the client. Host, account and limits outlive

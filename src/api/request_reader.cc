@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "api/gzip.h"
 #include "api/http_text.h"
 
 namespace berth {
@@ -53,6 +54,9 @@ class Parser : public http::basic_parser<true> {
         break;
       case http::field::if_none_match:
         head.if_none_match = view(value);
+        break;
+      case http::field::accept_encoding:
+        head.accepts_gzip = head.accepts_gzip || accepts_gzip(view(value));
         break;
       case http::field::expect:
         head.expects_continue = equal_ignoring_case(view(value), "100-continue");

@@ -17,6 +17,7 @@ struct RequestHead {
   std::string authorization;
   std::string last_event_id;
   std::string if_none_match;
+  bool accepts_gzip = false;
   bool has_origin = false;  // an empty Origin counts, too
   bool keep_alive = true;
   bool expects_continue = false;

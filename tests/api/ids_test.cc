@@ -22,8 +22,9 @@ TEST_P(Runs, AreAsShortAsTheyCanBe) {
   for (const std::uint64_t number : GetParam().numbers) {
     runs.add(JobId{number});
   }
-  EXPECT_EQ(runs.take(), fmt::format(R"({{"version":1,"runs":{},"count":{}}})", GetParam().text,
-                                     GetParam().numbers.size()));
+  EXPECT_EQ(runs.take({{"held", 3}, {"queued", 1}}),
+            fmt::format(R"({{"version":1,"runs":{},"count":{},"states":{{"held":3,"queued":1}}}})",
+                        GetParam().text, GetParam().numbers.size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(

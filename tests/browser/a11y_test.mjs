@@ -31,6 +31,12 @@ const pages = [
   ["jobs/8", (page) => page.getByText("green")],
   ["jobs/9", (page) => page.getByRole("dialog"), click("Edit")],
   ["jobs/8", (page) => page.getByRole("dialog", { name: "Kill this job?" }), click("Kill")],
+  ["jobs", (page) => page.getByText("will be forgotten"), async (page) => {
+    await page.getByRole("button", { name: "Tidy up" }).click();
+    await page.getByLabel("That ended").selectOption("at any time");
+  }],
+  ["jobs?group=sweep", (page) => page.getByRole("list", { name: "Sweeps" }).getByText("4 jobs")],
+  ["jobs/2", (page) => page.getByRole("region", { name: /^Failed with exit 3/ })],
   ["add/form", (page) => page.getByText("is not a time"), async (page) => {
     await page.getByText("More", { exact: true }).click();
     await page.getByRole("textbox", { name: "Time limit" }).fill("long");
@@ -92,6 +98,23 @@ for (const width of [1440, 390]) {
     });
   }
 }
+
+webTest("a phone can sign out and use the tables", { width: 390, height: 844, prepare, mayFail: /401|404/ }, async ({ page, origin }) => {
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+  await page.goto(`${origin}/#/jobs`);
+  const first = page.getByRole("row", { name: /held/ }).first();
+  await first.waitFor();
+  const box = await first.boundingBox();
+  assert.ok(box.x >= 0 && box.x + box.width <= 390, "a row is as wide as the screen");
+  await page.getByText("⋯", { exact: true }).click();
+  const out = page.getByRole("button", { name: "Sign out" });
+  const place = await out.boundingBox();
+  assert.ok(place.x >= 0 && place.x + place.width <= 390 && place.y + place.height <= 844, "the button is in sight");
+  assert.ok(await fits());
+  await out.click();
+  await page.getByText("berth ui").waitFor();
+  assert.ok(await fits());
+});
 
 /// The next Tab is the first one. A dialog keeps it anyway.
 function toTheBeginning(page) {

@@ -191,6 +191,72 @@ read x < ${end.path}
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
+webTest("a search goes through the whole log", {}, async ({ home, page, origin }) => {
+  const line = `process.stdout.write("line " + i + (i % 4000 === 10 ? " needle " : " hay ") + "x".repeat(60) + "\\n")`;
+  fs.writeFileSync(`${home.folder}/write.mjs`, `for (let i = 1; i <= 12000; i += 1) ${line}`);
+  const id = await home.submit("--", process.execPath, `${home.folder}/write.mjs`);
+  await home.until(id, (job) => job.state === "succeeded");
+  await openJob(page, origin, id);
+  await log(page).getByText(/^line 12000 /).waitFor();
+  assert.equal(await log(page).getByText("needle").count(), 0); // the last lines have none
+  // The second piece waits until it was seen that the first was searched.
+  let goOn;
+  const seen = new Promise((resolve) => (goOn = resolve));
+  await page.route(/\/log\?.*offset=[1-9]/, async (route) => {
+    await seen;
+    await route.continue();
+  });
+  await page.getByRole("searchbox", { name: "Search the log" }).fill("needle");
+  await page.getByText(/^1 of 1 · 256 KiB searched …$/).waitFor();
+  goOn();
+  await page.getByText("1 of 3", { exact: true }).waitFor();
+  await log(page).getByText(/^line 10 /).waitFor();
+  await page.keyboard.press("Shift+Enter");
+  await page.getByText("3 of 3", { exact: true }).waitFor();
+  await log(page).getByText(/^line 8010 /).waitFor();
+});
+
+webTest("what became of a job is told first", { devices: "sim:1x24GiB" }, async ({ home, page, origin }) => {
+  const failed = await home.submit("--", "echo begun; echo it went wrong; exit 3");
+  await home.until(failed, (job) => job.state === "failed");
+  await openJob(page, origin, failed);
+  const verdict = page.getByRole("region", { name: /^Failed with exit 3 after/ });
+  assert.equal((await verdict.locator("pre").innerText()).trim(), "begun\nit went wrong");
+  const top = async (place) => (await place.boundingBox()).y;
+  const order = [verdict, region(page, "Log"), region(page, "Command")];
+  const tops = await Promise.all(order.map(top));
+  assert.deepEqual([...tops].sort((a, b) => a - b), tops, "verdict, log, command");
+  assert.equal(await verdict.getByRole("link", { name: "Clone" }).getAttribute("href"), `#/add/form?clone=${failed}`);
+  await verdict.getByRole("button", { name: "Rerun" }).click();
+  await home.until(failed, (job) => job.attempt === 2 && job.state === "failed");
+
+  const held = await home.submit("--hold", "--", "true");
+  await openJob(page, origin, held);
+  await page.getByText("The log begins when the job starts.").waitFor();
+  await home.berth("kill", String(held));
+  await page.getByRole("region", { name: "Cancelled before it started." }).waitFor();
+  await page.getByText("The job never started, so it has no log.").waitFor();
+  assert.equal(await page.getByText(/begins when/).count(), 0);
+});
+
+webTest("the tab says what is shown", {}, async ({ home, page, origin }) => {
+  const titled = (text) => eventually(async () => (await page.title()) === text, `the title is not ${text}`);
+  await titled("Overview – berth");
+  const gate = home.makeGate("gate");
+  const id = await home.submit("--", `read x < ${gate.path}; exit 3`);
+  await titled("1 running – berth");
+  await openJob(page, origin, id);
+  await titled(`job ${id} running – berth`);
+  await gate.open();
+  await titled(`job ${id} failed – berth`);
+  await page.goto(`${origin}/#/jobs`);
+  await titled("1 job – berth");
+  for (const [place, text] of [["timeline", "Timeline"], ["sweeps", "Sweeps"], ["sweeps/lr", "sweep lr"], ["whatif", "What if"], ["devices", "Devices"], ["add", "Add jobs"]]) {
+    await page.goto(`${origin}/#/${place}`);
+    await titled(`${text} – berth`);
+  }
+});
+
 webTest("a log of 50 MB", {}, async ({ home, page, origin }) => {
   const program = `for (let i = 0; i < 500; ++i) process.stdout.write(Array.from({length: 1000}, (_, k) => "epoch " + (i * 1000 + k + 1) + " " + "x".repeat(88)).join("\\n") + "\\n")`;
   const script = `${home.folder}/write.mjs`;

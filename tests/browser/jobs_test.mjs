@@ -94,6 +94,80 @@ webTest("filters by state, project, user, label and sweep, and a search", {}, as
   await listed(page, [8, 7, 5]);
 });
 
+webTest("chips count what the other filters leave", {}, async ({ home, page, origin }) => {
+  const gate = await several({ home });
+  const states = page.getByRole("group", { name: "States" });
+  const counts = async (...words) => {
+    await eventually(async () => {
+      const told = await states.getByRole("button").allInnerTexts();
+      return told.slice(1).map((text) => text.replace(/\s+/g, " ")).join() === words.join();
+    }, `the chips do not say ${words}`);
+  };
+  await openJobs(page, origin);
+  await counts("held 3", "queued 1", "running 1", "succeeded 1", "failed 1");
+  await page.getByRole("combobox", { name: "Project" }).selectOption("vision");
+  await counts("running 1", "succeeded 1");
+  // A chosen state does not change what the others would add.
+  await states.getByRole("button", { name: "succeeded" }).click();
+  await listed(page, [1]);
+  await counts("running 1", "succeeded 1");
+  await gate.open(); // and they follow what happens
+  await counts("succeeded 2");
+  await page.goto(`${origin}/#/jobs?search=rates`);
+  await counts("held 3");
+  await page.goto(`${origin}/#/jobs?sweep=rates`);
+  await home.berth("kill", "5");
+  await counts("held 2", "cancelled 1");
+});
+
+webTest("jobs of a sweep are told apart by their parameters, and can be grouped", {}, async ({ home, page, origin }) => {
+  await home.berth("sweep", "true {lr} {bs}", "-p", "lr", "0.1", "0.01", "-p", "bs", "16", "32", "--submit", "--name", "search", "--hold");
+  const alone = await home.submit("--name", "alone", "--hold", "--", "true");
+  await openJobs(page, origin);
+  await row(page, 1).getByText("bs=16 lr=0.1").waitFor();
+  await row(page, 4).getByText("bs=32 lr=0.01").waitFor();
+  await page.getByRole("button", { name: "Group by sweep" }).click();
+  await listed(page, [alone]);
+  const group = page.getByRole("list", { name: "Sweeps" }).getByRole("listitem");
+  await group.getByText("4 jobs").waitFor();
+  await group.getByRole("img", { name: "4 held" }).waitFor();
+  assert.match(page.url(), /group=sweep/);
+  await group.getByRole("link", { name: "search" }).click();
+  await page.getByRole("heading", { level: 1, name: "search" }).waitFor();
+  await page.goto(`${origin}/#/jobs/4`);
+  await page.locator(".job-heading").getByText("bs=32 lr=0.01").waitFor();
+  // Also where only the timeline is known.
+  await home.berth("release", "sweep=search");
+  await home.berth("wait", "1-4");
+  await page.goto(`${origin}/#/timeline?table=1`);
+  await page.reload();
+  await page.getByRole("row", { name: /bs=32 lr=0.01 succeeded/ }).waitFor();
+  await page.goto(`${origin}/#/`);
+  await page.getByRole("region", { name: "Ended lately" }).getByText("bs=32 lr=0.01").waitFor();
+});
+
+webTest("old jobs are forgotten after it was said how many", {}, async ({ home, page, origin }) => {
+  await several({ home });
+  await openJobs(page, origin);
+  await listed(page, [7, 6, 5, 4, 3, 2, 1]);
+  await page.getByRole("button", { name: "Tidy up" }).click();
+  const dialog = page.getByRole("dialog", { name: "Forget old jobs" });
+  await dialog.getByText("There is no such job.").waitFor(); // none is 30 days old
+  assert.ok(await dialog.getByRole("button", { name: "Forget", exact: true }).isDisabled());
+  await dialog.getByLabel("That ended").selectOption("at any time");
+  await dialog.getByText("2 jobs will be forgotten.").waitFor();
+  await dialog.getByLabel("Which jobs").selectOption("failed");
+  await dialog.getByText("1 job will be forgotten.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await listed(page, [7, 6, 5, 4, 3, 2, 1]);
+  await page.getByRole("button", { name: "Tidy up" }).click();
+  await dialog.getByLabel("That ended").selectOption("at any time");
+  await dialog.getByRole("button", { name: "Forget 2" }).click();
+  await page.getByText("Forgot 2 jobs.").waitFor();
+  await listed(page, [7, 6, 5, 4, 3]);
+  assert.equal(await dialog.count(), 0);
+});
+
 webTest("the address keeps the view, the browser the columns", {}, async ({ home, page, context, origin }) => {
   await several({ home });
   await openJobs(page, origin);

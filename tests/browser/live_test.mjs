@@ -103,6 +103,79 @@ webTest("the daemon is killed and comes back", { mayFail: /ERR_CONNECTION|ERR_IN
   await row(page, last).getByText("held").waitFor();
 });
 
+const gone = { mayFail: /ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK/ };
+
+webTest("a banner says that the daemon is gone, since when and what to do", gone, async ({ home, page, origin }) => {
+  const id = await home.submit("--name", "runs", "--", "sleep 600");
+  await page.goto(`${origin}/#/jobs/${id}`);
+  const kill = page.getByRole("button", { name: "Kill", exact: true });
+  const runs = page.getByRole("region", { name: "History" }).getByText(/^Running for/);
+  await runs.waitFor();
+  await page.waitForFunction(() => /Running for [1-9]/.test(document.body.innerText));
+  assert.equal(await page.getByRole("alert").count(), 0);
+  await home.killDaemon();
+  const banner = page.getByRole("alert");
+  await banner.getByText(/^The daemon has not answered since \d\d:\d\d:\d\d/).waitFor();
+  await banner.getByText("berth daemon start").waitFor();
+  assert.ok(await kill.isDisabled());
+  // Its clock stands still. The page tries again after 0.25, 0.5, 1 and 2 seconds.
+  const before = await runs.innerText();
+  for (let tries = 0; tries < 4; tries += 1) {
+    await page.waitForEvent("requestfailed", (request) => request.url().endsWith("/v1/events"));
+  }
+  assert.equal(await runs.innerText(), before);
+  await home.startDaemon();
+  await banner.waitFor({ state: "detached" });
+  assert.ok(await kill.isEnabled());
+  await eventually(async () => (await runs.innerText()) !== before, "its clock does not go on");
+});
+
+/// Waits until the devices were told so many times, which is once a second.
+const beats = (page, count) =>
+  page.evaluate(
+    (wanted) =>
+      new Promise((resolve) => {
+        let heard = 0;
+        new BroadcastChannel("berth-events").onmessage = ({ data }) => {
+          heard += data.event?.name === "devices" ? 1 : 0;
+          if (heard === wanted) {
+            resolve();
+          }
+        };
+      }),
+    count,
+  );
+
+/// What was asked, without the moment at which it was.
+function asked(request) {
+  const url = new URL(request.url());
+  ["from", "to", "since"].forEach((name) => url.searchParams.delete(name));
+  return `${request.method()} ${url.pathname}${url.search}`;
+}
+
+webTest("nothing is read twice at the start, and long answers are packed", {}, async ({ home, context, origin }) => {
+  await home.berth("daemon", "pause"); // nothing happens meanwhile
+  await home.berth("submit", "--array", "50", "--", "true");
+  for (const place of ["", "jobs", "jobs/1", "timeline", "sweeps", "devices"]) {
+    const fresh = await context.newPage();
+    const requests = [];
+    const packed = new Map();
+    fresh.on("request", (request) => request.url().includes("/v1/") && requests.push(asked(request)));
+    fresh.on("response", (response) => packed.set(asked(response.request()), response.headers()["content-encoding"]));
+    await fresh.goto(`${origin}/#/${place}`);
+    await connection(fresh, "live");
+    await beats(fresh, 2); // a second reading would have come by then
+    const twice = requests.filter((one, i) => requests.indexOf(one) !== i);
+    assert.deepEqual(twice, [], `read twice at #/${place}`);
+    if (place === "jobs") {
+      const rows = [...packed].find(([one]) => one.startsWith("GET /v1/jobs?"));
+      assert.equal(rows?.[1], "gzip", "a page of jobs");
+      assert.equal([...packed].find(([one]) => one.startsWith("GET /v1/jobs/ids"))?.[1], undefined, "a short answer");
+    }
+    await fresh.close();
+  }
+});
+
 webTest("a hidden tab lets its stream go and catches up", {}, async ({ home, page, origin }) => {
   await page.goto(`${origin}/#/jobs`);
   const id = await home.submit("--hold", "--", "true");

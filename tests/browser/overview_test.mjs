@@ -82,6 +82,7 @@ webTest("what runs, comes next and has ended", { devices: "sim:1x24GiB" }, async
   await next.getByRole("listitem").filter({ hasText: "next0/4" }).getByText(/^in (59 m|1 h)$/).waitFor();
   await next.getByRole("listitem").filter({ hasText: "next1/5" }).getByText("in 1 h").waitFor();
   await next.getByRole("listitem").filter({ hasText: "next4/8" }).getByText(/^in [23] h$/).waitFor();
+  await next.getByRole("listitem").nth(7).waitFor(); // it may have been read before the last were there
   assert.equal(await next.getByRole("listitem").count(), 8);
   await next.getByRole("link", { name: "All 10 waiting jobs" }).waitFor();
   await figure(page, "Running").getByText("1", { exact: true }).waitFor();
@@ -102,6 +103,33 @@ webTest("GPU-hours and energy of today grow", { devices: "sim:16x24GiB" }, async
   const number = async (name) => Number(/[\d.]+/.exec(await figure(page, name).innerText())?.[0] ?? 0);
   await eventually(async () => (await number("Energy today")) > 0, "no energy is told");
   await eventually(async () => (await number("GPU-hours today")) > 0, "no GPU-hours are told");
+});
+
+webTest("what failed, a small timeline, and figures that lead on", {}, async ({ home, page }) => {
+  await home.submit("--name", "fine", "--", "true");
+  await home.submit("--name", "broken", "--", "exit 3");
+  await home.submit("--name", "slow", "--timeout", "50ms", "--", "sleep 60");
+  await home.berth("wait").catch(() => undefined);
+  const attention = section(page, "Needs attention");
+  await attention.getByRole("link", { name: "broken/2" }).waitFor();
+  await attention.getByRole("listitem").filter({ hasText: "slow/3" }).getByText("timed out").waitFor();
+  assert.equal(await attention.getByRole("listitem").count(), 2);
+  await section(page, "Timeline").getByRole("img", { name: "3 runs of jobs lately and soon, by device" }).waitFor();
+
+  const tile = (name) => page.getByRole("link", { name: new RegExp(`^${name} `) });
+  assert.equal(await tile("Running").getAttribute("href"), "#/jobs?state=starting%2Crunning");
+  await tile("Ended today").click();
+  await page.getByRole("status").getByText("3 jobs").first().waitFor();
+  await page.goBack();
+  await attention.getByRole("link", { name: "All failed jobs" }).click();
+  await page.getByRole("status").getByText("2 jobs of 3").waitFor();
+  await page.goBack();
+  // What is started again needs no attention for now.
+  await home.berth("daemon", "pause");
+  await home.berth("rerun", "2");
+  await attention.getByRole("link", { name: "broken/2" }).waitFor({ state: "detached" });
+  await home.berth("rerun", "3");
+  await attention.waitFor({ state: "detached" });
 });
 
 for (const [width, height] of [[390, 844], [1440, 900]]) {

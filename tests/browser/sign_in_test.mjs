@@ -18,6 +18,22 @@ webTest("a link signs in once and leaves no code in the address", {}, async ({ h
   await third.context().close();
 });
 
+webTest("a link is pasted into a tab that asks to sign in", { mayFail: /409|40\d/ }, async ({ home, origin, browser }) => {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(DEADLINE);
+  const page = await context.newPage();
+  await page.goto(origin);
+  await page.getByText("berth ui").waitFor();
+  await page.evaluate(() => void (window.isTheSame = true));
+  await page.goto(`${origin}/#/login/no-such-code`);
+  await page.getByText("The link did not work").waitFor();
+  await page.goto(await home.link());
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  assert.ok(await page.evaluate(() => window.isTheSame), "it was loaded anew");
+  assert.doesNotMatch(page.url(), /login/);
+  await context.close();
+});
+
 // What a page has asked for when its session ends is answered with 401.
 webTest("a second tab is signed in, and signing out in one does so in both", { mayFail: /401/ }, async ({ context, page, origin }) => {
   const second = await context.newPage();

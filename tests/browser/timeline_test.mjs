@@ -19,11 +19,13 @@ async function view(page, holds = () => true) {
   }, "the address does not tell such a view");
 }
 
-/// Where a moment is on the chart. The names take 24 pixels and 7.5 for each letter of the longest, "no GPU".
+/// Where a moment is on the chart of two devices. The names take 24 pixels and 7.5 for each letter of the
+/// longest, "no GPU", the scale 28.
 async function placeOf(chart, seen, time, row) {
   const box = await chart.boundingBox();
   const gutter = 24 + 6 * 7.5;
-  return { x: gutter + ((time - seen.from) / seen.length) * (box.width - gutter), y: 28 + 34 * row + 17 };
+  const x = gutter + ((time - seen.from) / seen.length) * (box.width - gutter);
+  return { x, y: 28 + ((box.height - 28) / 2) * (row + 0.5) };
 }
 
 /// One that ended, one that failed, one that runs and will for an hour, one expected after it.
@@ -38,8 +40,31 @@ async function prepare(home) {
 
 const devices = "sim:2x24GiB";
 
+webTest("it fits what there is, and the window", { devices, prepare }, async ({ home, page }) => {
+  const { started } = await home.job(1);
+  await open(page);
+  assert.equal(await page.getByRole("button", { name: "Fit" }).getAttribute("aria-pressed"), "true");
+  const clock = (time) => new Date(Math.floor(time) * 1000).toLocaleTimeString("en-GB");
+  const chart = page.getByRole("application");
+  // From the first attempt, or a minute ago where that is less, to the present.
+  await eventually(async () => {
+    const now = Date.now() / 1000;
+    const name = await chart.getAttribute("aria-label");
+    const [from, to] = name.match(/\d\d:\d\d:\d\d/g);
+    const near = (text, time) => [-2, -1, 0, 1, 2].some((by) => clock(time + by) === text);
+    return near(from, Math.min(started, now - 60)) && near(to, now);
+  }, "it does not fit");
+  await page.getByText("1 job is expected to start later").waitFor();
+  const box = await chart.boundingBox();
+  const two = box.height;
+  assert.ok(two > 400, `${two} pixels`);
+  await page.setViewportSize({ width: 1440, height: 500 });
+  await eventually(async () => (await chart.boundingBox()).height < two, "it does not follow the window");
+});
+
 webTest("past, running and expected jobs as a table, live", { devices, prepare }, async ({ home, page }) => {
   await open(page);
+  await page.getByRole("button", { name: "1 h" }).click();
   await page.getByRole("button", { name: "As a table" }).click();
   const table = page.getByRole("region", { name: "Jobs in this time" });
   for (const [name, state] of [["past", "succeeded"], ["broken", "failed"], ["now", "running"], ["then", "expected"]]) {
@@ -61,6 +86,7 @@ webTest("past, running and expected jobs as a table, live", { devices, prepare }
 
 webTest("a job is opened by keys and by a click", { devices, prepare }, async ({ home, page }) => {
   await open(page);
+  await page.getByRole("button", { name: "1 h" }).click();
   const chart = page.getByRole("application");
   const told = chart.getByRole("status");
   await chart.focus();
@@ -100,6 +126,7 @@ webTest("the chart is moved and zoomed, and the address keeps the view", { devic
   await open(page);
   const chart = page.getByRole("application");
   const hour = page.getByRole("button", { name: "1 h" });
+  await hour.click();
   assert.equal(await hour.getAttribute("aria-pressed"), "true");
   await page.getByRole("button", { name: "6 h" }).click();
   await eventually(() => query(page).get("span") === "21600", "the address does not tell the length");
@@ -145,6 +172,7 @@ webTest("the chart is moved and zoomed, and the address keeps the view", { devic
 webTest("colours are by state, job, sweep or user", { devices, prepare }, async ({ home, page }) => {
   await home.berth("sweep", "true {n}", "-p", "n", "1", "2", "--submit", "--name", "both", "--gpus", "0");
   await open(page);
+  await page.getByRole("button", { name: "1 h" }).click();
   const legend = page.getByRole("list", { name: "Colours" });
   const entries = async () => (await legend.getByRole("listitem").allTextContents()).sort();
   const shows = (names) =>

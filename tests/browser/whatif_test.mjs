@@ -1,6 +1,6 @@
 // What if: policies side by side, with the figures of `berth whatif`.
 import assert from "node:assert/strict";
-import { webTest } from "./case.mjs";
+import { BERTH, webTest } from "./case.mjs";
 
 async function open(page) {
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "What if" }).click();
@@ -80,6 +80,11 @@ webTest("the present queue is replayed, and a better policy is taken", { devices
   await choose(page, ["fifo", "sjf"]);
   await compare(page);
   await assertTold(home, page, ["priority", "fifo", "sjf"], "--queue");
+  // In a sentence: 10.6 h instead of 14.4 h.
+  const { results } = JSON.parse(await home.berth("whatif", "--queue", "--policy", "priority,sjf", "--json"));
+  const percent = Math.round(100 * (1 - results[1].mean_wait_s / results[0].mean_wait_s));
+  assert.ok(percent > 10);
+  await page.getByText(new RegExp(`^sjf would cut the mean wait by ${percent} %: .* under priority\\.$`)).waitFor();
   const best = page.getByRole("row", { name: /^sjf/ });
   assert.match(await best.textContent(), /\(best\)/);
   for (const name of ["priority", "fifo", "sjf"]) {
@@ -96,6 +101,17 @@ webTest("the present queue is replayed, and a better policy is taken", { devices
   await best.getByText("in use").waitFor();
   await page.getByRole("button", { name: "Use this: fifo" }).waitFor();
   assert.equal(await page.getByRole("button", { name: "Use this: sjf" }).count(), 0);
+});
+
+webTest("a job with a begin time waits from then on", { devices: "sim:1x24GiB" }, async ({ home, page }) => {
+  await home.berth("daemon", "pause");
+  await home.submit("--begin", "10h", "--expected", "1h", "--", "true");
+  await open(page);
+  await choose(page, ["fifo"]);
+  await compare(page);
+  assert.ok(seconds((await figures(page)).fifo[0]).value < 60, "it has waited for no device");
+  await page.getByText("A job with a begin time counts from that time on.").waitFor();
+  await page.getByText(/^None of these policies would cut the mean wait/).waitFor();
 });
 
 async function ran(home) {
@@ -119,6 +135,24 @@ webTest("the past is replayed beside what really was", { devices: "sim:2x24GiB",
   await page.getByRole("button", { name: "Compare" }).click();
   await page.getByRole("img", { name: /under fifo on 1 device/ }).waitFor();
   assert.ok(seconds((await figures(page)).fifo[3]).value > seconds(before).value);
+});
+
+async function drew(home) {
+  for (let i = 0; i < 2; i += 1) {
+    await home.submit("--", BERTH, "simjob", "--mem", "1GiB", "--hold", "3s", "--power", "60");
+  }
+  await home.berth("wait");
+}
+
+webTest("the energy of the past is that of the record", { devices: "sim:2x24GiB", prepare: drew }, async ({ page }) => {
+  await open(page);
+  await choose(page, ["fifo"]);
+  await page.getByText("The past", { exact: true }).click();
+  await compare(page);
+  const shown = await figures(page);
+  const [was, computed] = [shown["as it was"], shown.fifo].map((row) => Number(/^[\d.]+/.exec(row[5])[0]));
+  // The same jobs at nearly the same times; devices that always drew all they can would take far more.
+  assert.ok(was > 0 && Math.abs(computed / was - 1) < 0.3, `${computed} Wh instead of ${was} Wh`);
 });
 
 webTest("energy is compared with a budget", { devices: "sim:2x24GiB", prepare: queue, mayFail: /409/ }, async ({ page }) => {

@@ -28,7 +28,8 @@ class JobIds(HttpCase):
                                       "jobs": [dict({"command": "true"}, **job) for job in jobs]})["first"]
 
     def test_none(self):
-        self.assertEqual(self.get("/v1/jobs/ids?all=1&sort=name"), {"version": 1, "count": 0, "runs": []})
+        self.assertEqual(self.get("/v1/jobs/ids?all=1&sort=name"), 
+                         {"version": 1, "count": 0, "runs": [], "states": {}})
 
     def test_runs(self):
         self.add(*[{} for _ in range(2500)])
@@ -38,6 +39,8 @@ class JobIds(HttpCase):
         self.assertEqual(self.get("/v1/jobs/ids")["runs"], [[1, 6, 1], [8, 992, 1], [1003, 1498, 1]])
         self.assertEqual(self.get("/v1/jobs/ids?select=state=cancelled")["runs"], [[7, 1, 0], [1000, 3, 1]])
         self.assertEqual(self.get("/v1/jobs/ids?all=1")["count"], 2500)
+        self.assertEqual(self.get("/v1/jobs/ids?all=1")["states"], {"cancelled": 4, "held": 2496})
+        self.assertEqual(self.get("/v1/jobs/ids?sort=name&select=5-8")["states"], {"held": 3, "cancelled": 1})
         self.assertEqual(self.ids("?select=5-8&select=9999&descending=1"), [8, 7, 6, 5])
 
     def test_search(self):
@@ -49,6 +52,7 @@ class JobIds(HttpCase):
             with self.subTest(text):
                 self.assertEqual(self.ids("?search=" + quote(text)), found)
         self.assertEqual(self.ids("?search=alpha&select=3-9"), [3])
+        self.assertEqual(self.ids("?alone=1"), [*range(1, 10)])  # all but that of the sweep
 
     def test_orders(self):
         self.add(*[{"name": name, "priority": priority} for name, priority in

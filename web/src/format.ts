@@ -102,6 +102,13 @@ export function title(job: { id?: number; name?: string; project?: string; comma
   return job.project ? `${job.project}/${name}` : name;
 }
 
+/// "lr=0.1 bs=32": what tells the jobs of a sweep apart.
+export function pairs(values: Record<string, string> | undefined): string {
+  return Object.entries(values ?? {})
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ");
+}
+
 export function firstLine(text: string): string {
   const end = text.indexOf("\n");
   return end < 0 ? text : `${text.slice(0, end)} …`;

@@ -1,9 +1,11 @@
 // What stands around every page: the way about, and whether what is seen is fresh.
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { signOut } from "./api";
-import { connection, status } from "./live";
-import { count } from "./format";
+import { connection, goneSince, status } from "./live";
+import { clock, count } from "./format";
+import { Menu } from "./parts/menu";
 import { page, route } from "./router";
 import { choice, chooseTheme } from "./theme";
 import { waitingStates, runningStates } from "./types";
@@ -34,20 +36,16 @@ function Tally({ path }: { path: string }) {
   );
 }
 
-function Foot() {
+function Account() {
   const told = status.value;
   return (
-    <div class="side-foot">
-      <div class="connection" role="status">
-        <span class={`dot ${connection.value}`} />
-        <span>{connectionWords[connection.value]}</span>
-      </div>
+    <>
       {told && (
-        <div class="wide cut" title={told.home}>
+        <div class="cut" title={told.home}>
           {told.user} on {told.hostname}
         </div>
       )}
-      <label class="wide">
+      <label>
         <span class="hidden-text">Colours</span>
         <select
           value={choice.value}
@@ -58,10 +56,46 @@ function Foot() {
           <option value="dark">Dark</option>
         </select>
       </label>
-      <button type="button" class="button compact wide" onClick={() => void signOut()}>
+      <button type="button" class="button compact" onClick={() => void signOut()}>
         Sign out
       </button>
+    </>
+  );
+}
+
+const narrow = matchMedia("(max-width: 800px)");
+const isNarrow = signal(narrow.matches);
+narrow.addEventListener("change", () => (isNarrow.value = narrow.matches));
+
+function Foot() {
+  return (
+    <div class="side-foot">
+      <div class="connection" role="status">
+        <span class={`dot ${connection.value}`} />
+        <span>{connectionWords[connection.value]}</span>
+      </div>
+      {isNarrow.value ? (
+        <Menu name="⋯" label="Account">
+          <div class="account">
+            <Account />
+          </div>
+        </Menu>
+      ) : (
+        <Account />
+      )}
     </div>
+  );
+}
+
+/// What is shown is old while the daemon is gone: since when, and what to do about it.
+function Gone() {
+  const since = goneSince.value;
+  return since === null ? null : (
+    <p class="notice bad" role="alert">
+      The daemon has not answered since {clock(since)}: what you see is from then, and nothing can be changed. Running jobs go
+      on without it. Start it with <code>berth daemon start</code>
+      {status.value && ` on ${status.value.hostname}`}; this page comes back by itself.
+    </p>
   );
 }
 
@@ -102,6 +136,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <Foot />
       </header>
       <main class="main" id="main" tabIndex={-1}>
+        <Gone />
         {status.value?.paused && (
           <p class="notice" role="status">
             The scheduler is paused: nothing starts. <a href="#/devices">Devices and scheduler</a>

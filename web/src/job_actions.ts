@@ -1,6 +1,6 @@
 // What can be done with jobs, when, and how it is told.
 import { post } from "./api";
-import { several, title } from "./format";
+import { pairs, several, title } from "./format";
 import { confirm } from "./parts/dialog";
 import { portions } from "./parts/selection";
 import { toast } from "./parts/toast";
@@ -53,7 +53,7 @@ export async function act(verb: Verb, words: string[], edit?: Edit): Promise<voi
 export async function actOn(verb: Verb, job: Job): Promise<void> {
   const lives = job.state === "running" || job.state === "starting";
   if (verb === "kill" && lives) {
-    const text = `${title(job)} (${job.id}) runs. It and all its processes are asked to end, then killed.`;
+    const text = `${[title(job), pairs(job.parameters)].filter(Boolean).join(" ")} (${job.id}) runs. It and all its processes are asked to end, then killed.`;
     if (!(await confirm("Kill this job?", text, "Kill", true))) {
       return;
     }

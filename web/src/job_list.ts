@@ -9,13 +9,18 @@ import type { Job, JobNumbers, JobPage } from "./types";
 export interface Wanted {
   words: string[];
   search: string;
+  alone: boolean; // none of a sweep
   sort: string;
   descending: boolean;
 }
 
 const kMostRows = 3000;
 
-function numbers(list: JobNumbers): Float64Array {
+function isState(word: string): boolean {
+  return word.startsWith("state=");
+}
+
+export function numbers(list: JobNumbers): Float64Array {
   const ids = new Float64Array(list.count);
   let at = 0;
   for (const [first, count, step] of list.runs) {
@@ -30,16 +35,19 @@ export class JobList {
   readonly ids = signal<Float64Array>(new Float64Array(0));
   readonly ready = signal(false);
   readonly problem = signal("");
+  /// How many jobs each state would list, with all else that narrows; null where nothing else does.
+  readonly states = signal<JobNumbers["states"] | null>(null);
   /// Called before `ids` changes, with the next ones: the table keeps its place.
   beforeChange: (next: Float64Array) => void = () => undefined;
 
   private rows = new Map<number, Signal<Job | null>>();
   private stale = new Set<number>(); // shown as last known, to be read anew
-  private wanted: Wanted = { words: [], search: "", sort: "id", descending: true };
+  private wanted: Wanted = { words: [], search: "", alone: false, sort: "id", descending: true };
   private near: number[] = [];
   private told = new Map<number, Job>(); // by events, for the next frame
   private idsAbort: AbortController | null = null;
   private rowsAsked: { ids: Set<number>; told: Set<number>; abort: AbortController } | null = null;
+  private begun = false; // it was said that everything is to be read
   private reading = false; // the numbers are on their way
   private idsTimer = 0;
   private rowsTimer = 0;
@@ -52,6 +60,7 @@ export class JobList {
       job: (job) => this.takeEvent(job),
       submitted: ({ first, count }) => this.takeNew(first, count),
       refresh: () => {
+        this.begun = true;
         this.stale = new Set(this.rows.keys());
         void this.readIds();
         this.readRowsSoon();
@@ -79,7 +88,9 @@ export class JobList {
 
   want(wanted: Wanted) {
     this.wanted = wanted;
-    void this.readIds();
+    if (this.begun) {
+      void this.readIds();
+    }
   }
 
   row(id: number): Signal<Job | null> {
@@ -115,11 +126,19 @@ export class JobList {
     const abort = (this.idsAbort = new AbortController());
     this.reading = true;
     const begin = performance.now();
-    const { words, search, sort, descending } = this.wanted;
-    const query: Query = { select: words, all: true, search, sort, descending };
+    const { words, search, alone, sort, descending } = this.wanted;
+    const query: Query = { select: words, all: true, search, alone, sort, descending };
     try {
-      const next = numbers(await get("/v1/jobs/ids", query, abort.signal));
-      this.setIds(next);
+      const rest = words.filter((word) => !isState(word));
+      const narrowed = rest.length > 0 || search !== "" || alone;
+      const [found, others] = await Promise.all([
+        get("/v1/jobs/ids", query, abort.signal),
+        narrowed && rest.length < words.length ? get("/v1/jobs/ids", { select: rest, all: true, search, alone }, abort.signal) : null,
+      ]);
+      batch(() => {
+        this.setIds(numbers(found));
+        this.states.value = narrowed ? (others ?? found).states : null;
+      });
     } catch (error) {
       if (abort.signal.aborted) {
         return;
@@ -199,11 +218,11 @@ export class JobList {
 
   /// Numbers grow, so where all are listed by number the place of new ones is known.
   private takeNew(first: number, count: number) {
-    const { words, search, sort, descending } = this.wanted;
+    const { words, search, alone, sort, descending } = this.wanted;
     const before = this.ids.value;
     const newest = before[descending ? 0 : before.length - 1] ?? 0;
     // While the numbers are on their way, or when some were missed, it is for the answer to tell.
-    if (words.length > 0 || search !== "" || sort !== "id" || this.reading || first !== newest + 1) {
+    if (words.length > 0 || search !== "" || alone || sort !== "id" || this.reading || first !== newest + 1) {
       this.readSoon();
       return;
     }
@@ -233,9 +252,9 @@ export class JobList {
         this.told.clear();
       });
     }
-    const { words, search, sort } = this.wanted;
-    const mayMove = search !== "" || (sort !== "id" && sort !== "submitted");
-    if (mayMove || words.some((word) => word.startsWith("state="))) {
+    const { words, search, alone, sort } = this.wanted;
+    const mayMove = search !== "" || alone || (sort !== "id" && sort !== "submitted");
+    if (mayMove || words.length > 0) {
       this.readSoon();
     }
   }

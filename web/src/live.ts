@@ -8,6 +8,8 @@ import type { Device, DeviceList, Job, NewJobs, Status } from "./types";
 export type Connection = "connecting" | "live" | "lost";
 
 export const connection = signal<Connection>("connecting");
+/// When the daemon was last heard, while it is gone; then nothing can be done, and clocks stand still.
+export const goneSince = signal<number | null>(null);
 export const status = signal<Status | null>(null);
 export const devices = signal<Device[]>([]);
 export const sources = signal<string[]>([]);
@@ -54,15 +56,18 @@ export interface Listener {
 }
 
 const listeners = new Set<Listener>();
-const early = new Set<Listener>(); // that read before the stream was open
+const early = new Set<Listener>(); // that came before the stream was open
 
-/// For useEffect: returns how to stop. `refresh` is called at once.
+/// For useEffect: returns how to stop. `refresh` is called at once, or as soon as the stream is open:
+/// what is read after that misses nothing, and need not be read twice.
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
   if (connection.value !== "live") {
     early.add(listener);
   }
-  listener.refresh?.();
+  if (connection.value !== "connecting") {
+    listener.refresh?.();
+  }
   return () => {
     listeners.delete(listener);
     early.delete(listener);
@@ -76,17 +81,16 @@ function refreshAll() {
   }
 }
 
-/// What was read before the stream was open may have changed in between: it is read again, when the
-/// first view has been drawn.
 function refreshEarly() {
   const these = [...early];
   early.clear();
-  if (these.length > 0) {
-    setTimeout(() => these.forEach((listener) => listeners.has(listener) && listener.refresh?.()), 300);
-  }
+  these.forEach((listener) => listener.refresh?.());
 }
 
+let heard = Date.now() / 1000;
+
 function take(event: ServerEvent) {
+  heard = Date.now() / 1000;
   switch (event.name) {
     case "reset":
     case "forgotten":
@@ -194,17 +198,23 @@ function readDaemon() {
 
 const hearer = {
   live() {
-    if (connection.value === "lost") {
-      readDaemon();
-    }
-    refreshStatus(); // it may have changed before the stream was open
-    connection.value = "live";
+    readDaemon();
+    batch(() => {
+      connection.value = "live";
+      goneSince.value = null;
+      now.value = Date.now() / 1000;
+    });
   },
   lost() {
-    connection.value = "lost";
+    batch(() => {
+      connection.value = "lost";
+      goneSince.value ??= heard;
+    });
   },
   event: take,
 };
+
+const kPatience = 1000; // milliseconds
 
 /// Called once, when the page is there.
 export function begin() {
@@ -213,7 +223,7 @@ export function begin() {
     visible.value = !document.hidden;
   });
   setInterval(() => {
-    if (visible.value) {
+    if (visible.value && goneSince.value === null) {
       now.value = Date.now() / 1000;
     }
   }, 1000);
@@ -221,9 +231,18 @@ export function begin() {
     if (signedIn.value && visible.value) {
       const stop = new AbortController();
       connection.value = "connecting";
-      readDaemon();
       hear(hearer, stop.signal);
-      return () => stop.abort();
+      // Where the stream is slow to come, something is shown before it.
+      const late = setTimeout(() => {
+        if (connection.peek() === "connecting") {
+          readDaemon();
+          early.forEach((listener) => listener.refresh?.());
+        }
+      }, kPatience);
+      return () => {
+        clearTimeout(late);
+        stop.abort();
+      };
     }
     return undefined;
   });

@@ -11,7 +11,7 @@ export interface LogChoice {
 export type LogState = "reading" | "live" | "ended" | "failed";
 
 interface Tell {
-  text: (text: string) => void;
+  text: (text: string, read: number) => void; // with how many bytes of the log are behind it
   state: (state: LogState, problem?: string) => void;
 }
 
@@ -98,7 +98,7 @@ export function followLog(choice: LogChoice, tell: Tell): () => void {
         if (read === null) {
           continue;
         }
-        tell.text(decoder.decode(read.bytes, { stream: read.more !== "no" }));
+        tell.text(decoder.decode(read.bytes, { stream: read.more !== "no" }), read.next);
         at = read.next;
         wait = read.more === "later";
         tell.state(read.more === "now" ? "reading" : read.more === "later" ? "live" : "ended");

@@ -2,14 +2,17 @@
 // anew when something changed.
 import { signal } from "@preact/signals";
 import { get } from "./api";
-import { listen, remember } from "./live";
-import { endedStates, runningStates, waitingStates, type Job, type State, type Totals } from "./types";
+import { knownJob, listen, remember } from "./live";
+import { ranges } from "./parts/selection";
+import { badStates, endedStates, runningStates, waitingStates, type Job, type Span, type State, type Totals } from "./types";
 
 export interface Ended {
   id: number;
   name: string;
   project: string;
   command?: string;
+  sweep?: string;
+  parameters?: Record<string, string>;
   state: State;
   started: number | null;
   ended: number;
@@ -20,11 +23,17 @@ export interface Waiting {
   name: string;
   project: string;
   command?: string;
+  sweep?: string;
+  parameters?: Record<string, string>;
   gpus: number;
   starts: number | null;
 }
 
 export const kHead = 8; // how many of a list are shown
+
+export const kPast = 3600; // seconds of the past that the small timeline shows
+const kDay = 86400;
+const kMostNamed = 200; // jobs of sweeps that are asked for at once
 
 const live: readonly string[] = runningStates;
 const waits: readonly string[] = waitingStates;
@@ -34,6 +43,9 @@ export class OverviewData {
   readonly running = signal<ReadonlyMap<number, Job>>(new Map());
   readonly ended = signal<Ended[]>([]);
   readonly queue = signal<Waiting[]>([]);
+  /// That failed in the last day and were not started again, the newest first.
+  readonly failed = signal<Ended[]>([]);
+  readonly spans = signal<Span[]>([]);
   readonly totals = signal<Totals | null>(null);
   readonly ready = signal(false);
 
@@ -77,8 +89,13 @@ export class OverviewData {
     const running = new Map(this.running.value);
     let queue = this.queue.value;
     const ended: Ended[] = [];
+    const failed = new Map(this.failed.value.map((job) => [job.id, job]));
     for (const job of this.told.values()) {
       running.delete(job.id);
+      failed.delete(job.id);
+      if (job.ended !== null && badStates.includes(job.state)) {
+        failed.set(job.id, { ...job, ended: job.ended });
+      }
       if (live.includes(job.state)) {
         running.set(job.id, job);
       } else if (job.ended !== null && !waits.includes(job.state)) {
@@ -89,7 +106,13 @@ export class OverviewData {
     this.told.clear();
     this.running.value = running;
     this.queue.value = queue;
+    this.takeFailed([...failed.values()]);
     this.takeEnds(ended);
+  }
+
+  private takeFailed(jobs: Ended[]) {
+    const since = Date.now() / 1000 - kDay;
+    this.failed.value = jobs.filter((job) => job.ended > since).sort((a, b) => b.ended - a.ended);
   }
 
   private takeEnds(ended: Ended[]) {
@@ -115,7 +138,8 @@ export class OverviewData {
     }
     const meanwhile = (this.meanwhile = new Map<number, Job>());
     try {
-      await Promise.all([this.readRunning(), this.readEnded(), this.readTimeline(), this.readTotals()]);
+      await Promise.all([this.readRunning(), this.readEnded(), this.readFailed(), this.readTimeline(), this.readTotals()]);
+      await this.readParameters();
     } catch {
       // The stream tells when the daemon is gone, and all is read anew after that.
     }
@@ -144,17 +168,39 @@ export class OverviewData {
     this.takeEnds(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
   }
 
+  private async readFailed() {
+    const query = { select: badStates.map((state) => `state=${state}`), descending: true, limit: 8 * kHead };
+    const { jobs } = await get("/v1/jobs", query);
+    this.takeFailed(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
+  }
+
+  /// Spans tell the name that the jobs of a sweep share, not what tells them apart.
+  private async readParameters() {
+    const bare = (job: Ended | Waiting) => Boolean(job.sweep) && !job.parameters;
+    const unknown = [...this.queue.value, ...this.ended.value].filter(bare).map((job) => job.id);
+    const drawn = this.spans.value.filter((span) => span.sweep !== "").map((span) => span.job);
+    const missing = [...new Set([...unknown, ...drawn])].filter((id) => !knownJob(id)).slice(0, kMostNamed);
+    if (missing.length > 0) {
+      remember((await get("/v1/jobs", { select: ranges(missing), all: true, limit: 1000 })).jobs);
+    }
+    if (unknown.length > 0) {
+      const named = <T extends Ended | Waiting>(job: T): T => (bare(job) ? { ...job, parameters: knownJob(job.id)?.parameters } : job);
+      this.queue.value = this.queue.value.map(named);
+      this.ended.value = this.ended.value.map(named);
+    }
+  }
+
   private async readTimeline() {
     const now = Date.now() / 1000;
-    const found = await get("/v1/timeline", { from: now - 600, to: now + 7 * 86400, limit: 2000 });
+    const found = await get("/v1/timeline", { from: now - kPast, to: now + 7 * kDay, limit: 2000 });
+    this.spans.value = found.spans;
     const expected = found.spans.filter((span) => span.state === "expected");
-    this.queue.value = expected
+    const head = expected
       .sort((a, b) => a.from - b.from || a.job - b.job)
       .slice(0, kHead)
       .map((span) => ({ ...span, id: span.job, gpus: span.gpus.length, starts: span.from }));
-    if (expected.length < kHead) {
-      await this.readQueue();
-    }
+    // At once, so that the list does not shrink while the rest is read.
+    this.queue.value = head.length < kHead ? [...head, ...(await this.readRest(head))].slice(0, kHead) : head;
     const past = found.spans.filter((span) => ends.includes(span.state) && span.to !== null);
     this.takeEnds(
       past.map((span) => ({ ...span, id: span.job, state: span.state as State, started: span.from, ended: span.to! })),
@@ -162,13 +208,12 @@ export class OverviewData {
   }
 
   /// Those of which nobody knows when they start follow the others.
-  private async readQueue() {
+  private async readRest(head: Waiting[]): Promise<Waiting[]> {
     const { jobs } = await get("/v1/jobs", { select: ["state=queued"], limit: 2 * kHead });
-    const known = new Set(this.queue.value.map((one) => one.id));
-    const rest = jobs
+    const known = new Set(head.map((one) => one.id));
+    return jobs
       .filter((job) => !known.has(job.id))
       .map((job) => ({ ...job, gpus: job.gpus_needed, starts: job.expected_start ?? null }));
-    this.queue.value = [...this.queue.value, ...rest].slice(0, kHead);
   }
 
   private async readTotals() {

@@ -63,9 +63,15 @@ void IdsReplyWriter::close_run() {
   }
 }
 
-std::string IdsReplyWriter::take() {
+std::string IdsReplyWriter::take(const std::map<std::string_view, std::uint64_t>& states) {
   close_run();
-  fmt::format_to(std::back_inserter(text_), R"(],"count":{}}})", count_);
+  fmt::format_to(std::back_inserter(text_), R"(],"count":{},"states":{{)", count_);
+  const char* between = "";
+  for (const auto& [state, jobs] : states) {
+    fmt::format_to(std::back_inserter(text_), R"({}"{}":{})", between, state, jobs);
+    between = ",";
+  }
+  text_ += "}}";
   return std::move(text_);
 }
 

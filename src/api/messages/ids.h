@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,9 @@ Result<IdsReply> parse_ids_reply(std::string_view json);
 class IdsReplyWriter {
  public:
   void add(JobId id);
-  /// {"version":1,"runs":[[1,100,1],[7,1,0]],"count":101}; nothing can be added after it.
-  std::string take();
+  /// {"version":1,"runs":[[1,100,1],[7,1,0]],"count":101,"states":{"queued":101}}; nothing can be
+  /// added after it. `states`: how many of the jobs are in which state.
+  std::string take(const std::map<std::string_view, std::uint64_t>& states);
 
  private:
   void close_run();

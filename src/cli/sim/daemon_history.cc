@@ -45,8 +45,9 @@ std::vector<PastJob> past_jobs(const std::vector<JobReport>& list, bool by_user)
       continue;
     }
     PastJob& past = jobs.emplace_back();
-    past.submitted = job.submitted;
     past.begin = to_seconds(spec.begin.time_since_epoch());
+    // Until the time that its user has set it does not wait for a device.
+    past.submitted = std::max(job.submitted, past.begin);
     past.started = job.started;
     past.ended = job.ended;
     past.expected = spec.expected == kForever ? 0 : to_seconds(spec.expected);
@@ -160,6 +161,7 @@ DaemonJobs as_workload(const std::vector<PastJob>& jobs, const Machine& machine)
     run.gpu_seconds += to_seconds(job.duration) * job.gpus;
     run.device_seconds = run.gpu_seconds;
     run.outcomes.push_back(outcome);
+    made.jobs_j += past.energy;
   }
   add_energy(run, jobs, machine);
   return made;

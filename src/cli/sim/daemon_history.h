@@ -11,6 +11,7 @@ struct DaemonJobs {
   Workload workload;    // job numbers are the names, and times count from `origin`
   double origin = 0;    // seconds since 1970
   SimRun recorded;      // the outcomes of the jobs that have ended
+  double jobs_j = 0;    // what these drew, as measured; 0 if that is not known
   Placement placement;  // the daemon's placement
 };
 

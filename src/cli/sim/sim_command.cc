@@ -267,6 +267,16 @@ Result<void> draw(const SimCommandOptions& options, const PreparedStudy& study,
                     html_report(heading, study.trials.front().workload, study.machine, reported));
 }
 
+/// As the record counts it: jobs draw what they drew when they really ran, and a device without a
+/// job draws what it does when idle.
+double energy_by_record(double jobs_j, const Machine& machine, const Summary& summary) {
+  double idle = 0;
+  for (const SimDevice& device : machine) {
+    idle += device.spec.power.idle;
+  }
+  return jobs_j + idle * summary.makespan_s * std::max(1 - summary.utilization, 0.0);
+}
+
 }  // namespace
 
 Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study) {
@@ -281,6 +291,13 @@ Result<int> run_prepared(SimCommandOptions& options, PreparedStudy& study) {
   const Result<void> finished = watcher.finish(options.jobs_file.value_or(""));
   if (!summaries || !finished) {
     return Failure(!summaries ? summaries.error() : finished.error());
+  }
+  if (study.jobs_j > 0) {
+    for (std::vector<Summary>& trials : *summaries) {
+      for (Summary& summary : trials) {
+        summary.energy_j = energy_by_record(study.jobs_j, study.machine, summary);
+      }
+    }
   }
   if (study.recorded) {
     study.contenders.insert(study.contenders.begin(), Contender{"recorded", kUsualPlacement});

@@ -42,6 +42,7 @@ struct PreparedStudy {
   std::vector<Contender> contenders;
   std::vector<Trial> trials;
   std::optional<SimRun> recorded;  // the real outcomes of the first trial's jobs
+  double jobs_j = 0;               // what the jobs drew when they really ran; 0 if not known
   std::size_t skipped = 0;         // rows of the trace
   std::string first_skipped;       // why the first of them was skipped
   double origin = 0;               // of all times; seconds since 1970 if known

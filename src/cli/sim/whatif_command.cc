@@ -31,7 +31,10 @@ Result<PreparedStudy> prepare(SimCommandOptions& options, bool queue) {
     return Failure(ready.error());
   }
   options.study.sim.buffer = DeviceTable::Limits{}.buffer;  // as the daemon keeps it free
-  options.gpus = options.gpus.empty() ? "this machine" : options.gpus;
+  if (options.gpus.empty()) {
+    options.gpus = "this machine";
+    study.jobs_j = queue ? 0 : jobs->jobs_j;
+  }
   study.origin = jobs->origin;
   study.trials.push_back({std::move(jobs->workload)});
   if (!queue) {

@@ -46,6 +46,7 @@ struct IdList {
   uid_t viewer = 0;
   std::map<std::int64_t, bool> found_in;  // whether a project or sweep has the text
   IdsReplyWriter runs;
+  std::map<std::string_view, std::uint64_t> states;  // how many of the jobs are in which
   std::vector<std::vector<Entry>> blocks;
   Turns::Reply reply;
 
@@ -209,7 +210,7 @@ void merge_ids(Desk& desk, const std::shared_ptr<IdList>& list) {
     if (!heads.empty()) {
       return true;
     }
-    desk.answer(std::move(list->reply), json(list->runs.take()));
+    desk.answer(std::move(list->reply), json(list->runs.take(list->states)));
     return false;
   });
 }
@@ -222,6 +223,9 @@ void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked) {
   const Result<Column> column = parse_column(request.parameter("sort").value_or("id"));
   if (!filter || !column) {
     return desk.answer(std::move(asked.reply), failed(filter ? column.error() : filter.error()));
+  }
+  if (request.parameter("alone").value_or("0") == "1") {
+    filter->sweep = "";
   }
   auto list = std::make_shared<IdList>();
   list->column = *column;
@@ -244,6 +248,7 @@ void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked) {
         if (!matches(desk, *list, job)) {
           return;
         }
+        ++list->states[phase_name(job.phase)];
         const bool hidden = !desk.privacy.sees(list->viewer, job.user) &&
                             (list->column == Column::Name || list->column == Column::Peak);
         if (hidden) {

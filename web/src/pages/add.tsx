@@ -1,6 +1,7 @@
 // Adding jobs, in four ways. What was typed stays while one looks at other pages.
 import type { ComponentType } from "preact";
 import { link, route } from "../router";
+import { useTitle } from "../title";
 import { AddCsv } from "./add_csv";
 import { AddForm } from "./add_form";
 import { AddSweep } from "./add_sweep";
@@ -14,6 +15,7 @@ const ways: { path: string; name: string; Form: ComponentType }[] = [
 ];
 
 export function AddJobs() {
+  useTitle("Add jobs");
   const way = ways.find((one) => one.path === route.value.path[1]) ?? ways[0]!;
   return (
     <>

@@ -1,6 +1,7 @@
 // Sending what was put together on a page: once, however often one clicks or answers get lost.
 import { useRef, useState } from "preact/hooks";
 import { ApiError, post } from "../api";
+import { goneSince } from "../live";
 import { toast } from "../parts/toast";
 import { link } from "../router";
 import type { Submission, Submitted, Text } from "../types";
@@ -57,7 +58,7 @@ export function Submit({ path, body, label, disabled, done }: SubmitProps) {
   return (
     <div class="submit">
       <div class="row">
-        <button type="submit" class="button primary" disabled={disabled || busy || isSent} onClick={() => void submit()}>
+        <button type="submit" class="button primary" disabled={disabled || busy || isSent || goneSince.value !== null} onClick={() => void submit()}>
           {busy ? "Queueing …" : label}
         </button>
         {isSent && (

@@ -8,6 +8,7 @@ import { confirm } from "../parts/dialog";
 import { Field } from "../parts/fields";
 import { toast } from "../parts/toast";
 import { link } from "../router";
+import { useTitle } from "../title";
 import type { Device } from "../types";
 import { Scheduler } from "./scheduler";
 
@@ -144,6 +145,7 @@ function AddDevices() {
 }
 
 export function Devices() {
+  useTitle("Devices");
   const list = devices.value;
   return (
     <>

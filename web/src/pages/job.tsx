@@ -2,16 +2,22 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, get } from "../api";
-import { firstLine } from "../format";
+import { firstLine, stateWord } from "../format";
 import { actOn, deeds, fits, type Verb } from "../job_actions";
 import { knownJob, listen, remember } from "../live";
-import { Action, StateBadge } from "../parts/basics";
+import { Action, Parameters, StateBadge } from "../parts/basics";
 import { EditDialog } from "../parts/edit_dialog";
 import { Attempts, Command, Environment, Facts, History } from "../parts/job_details";
 import { LogView } from "../parts/log_view";
 import { UsageCharts } from "../parts/usage_chart";
+import { Verdict } from "../parts/verdict";
 import { link } from "../router";
+import { useTitle } from "../title";
 import { endedStates, type SeenJob } from "../types";
+
+function hasEnded(job: SeenJob): boolean {
+  return (endedStates as readonly string[]).includes(job.state);
+}
 
 /// Those that undo each other have one place.
 function verbsFor(job: SeenJob): Verb[] {
@@ -57,7 +63,7 @@ function useJob(id: number) {
     });
     // Why it waits, when it will start and what it has used change without an event.
     const regularly = setInterval(() => {
-      if (job.value && !(endedStates as readonly string[]).includes(job.value.state)) {
+      if (job.value && !hasEnded(job.value)) {
         soon();
       }
     }, 3000);
@@ -81,26 +87,29 @@ function Head({ job }: { job: SeenJob }) {
           <bdi>{job.name || firstLine(job.command)}</bdi>
           <span class="muted">/{job.id}</span>
         </h1>
+        <Parameters job={job} />
         <StateBadge state={job.state} paused={job.paused} />
       </div>
-      <div class="row push">
-        {verbsFor(job).map((verb) => (
-          <Action
-            key={verb}
-            class={verb === "kill" ? "danger" : ""}
-            disabled={!fits(verb, job)}
-            run={() => actOn(verb, job)}
-          >
-            {deeds[verb].name}
+      {!hasEnded(job) && (
+        <div class="row push">
+          {verbsFor(job).map((verb) => (
+            <Action
+              key={verb}
+              class={verb === "kill" ? "danger" : ""}
+              disabled={!fits(verb, job)}
+              run={() => actOn(verb, job)}
+            >
+              {deeds[verb].name}
+            </Action>
+          ))}
+          <Action disabled={!fits("edit", job)} run={() => setEditing(true)}>
+            Edit
           </Action>
-        ))}
-        <Action disabled={!fits("edit", job)} run={() => setEditing(true)}>
-          Edit
-        </Action>
-        <a class="button" href={link(["add", "form"], { clone: String(job.id) })}>
-          Clone
-        </a>
-      </div>
+          <a class="button" href={link(["add", "form"], { clone: String(job.id) })}>
+            Clone
+          </a>
+        </div>
+      )}
       {editing && <EditDialog job={job} close={() => setEditing(false)} />}
     </div>
   );
@@ -111,8 +120,21 @@ function fileName(job: SeenJob): string {
   return `${name.replace(/[^\p{L}\p{N}._-]+/gu, "_")}.log`;
 }
 
+function Log({ job }: { job: SeenJob }) {
+  const attempts = job.attempts ?? [];
+  if (attempts.length > 0) {
+    return <LogView job={job.id} fileName={fileName(job)} attempts={attempts} />;
+  }
+  return (
+    <p class="card muted">
+      {job.attempt > 0 ? "Reading …" : hasEnded(job) ? "The job never started, so it has no log." : "The log begins when the job starts."}
+    </p>
+  );
+}
+
 export function JobPage({ id }: { id: number }) {
   const { job, problem } = useJob(id);
+  useTitle(job && problem !== "gone" ? `job ${id} ${job.paused ? "paused" : stateWord(job.state)}` : `job ${id}`);
   if (problem === "gone") {
     return (
       <p class="empty">
@@ -133,16 +155,13 @@ export function JobPage({ id }: { id: number }) {
           <strong>Why it waits:</strong> {job.why}
         </p>
       )}
+      {hasEnded(job) && <Verdict job={job} />}
       <div class="job-columns">
         <div class="job-main">
+          <Log job={job} />
           <Command job={job} />
           {job.attempt > 0 && job.gpus_needed > 0 && <UsageCharts id={id} attempt={job.attempt} running={running} />}
           {attempts.length > 1 && <Attempts attempts={attempts} />}
-          {attempts.length > 0 ? (
-            <LogView job={id} fileName={fileName(job)} attempts={attempts} />
-          ) : (
-            <p class="card muted">Its log will be here when it has started.</p>
-          )}
         </div>
         <div class="job-side">
           <History job={job} />

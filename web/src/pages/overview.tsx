@@ -7,16 +7,30 @@ import { kHead, OverviewData, type Ended, type Waiting } from "../overview_data"
 import { JobLink, StateBadge } from "../parts/basics";
 import { DeviceCard } from "../parts/device_card";
 import { link } from "../router";
-import { endedStates, type Job } from "../types";
+import { useTitle } from "../title";
+import { badStates, endedStates, runningStates, waitingStates, type Job, type Totals } from "../types";
+import { SmallTimeline } from "./overview_timeline";
 
 const kRunning = 12;
+const kFailed = 5;
+const endedLink = link(["jobs"], { state: endedStates.join(","), sort: "ended", descending: "1" });
 
-function Figure({ name, children, note }: { name: string; children: ComponentChildren; note?: ComponentChildren }) {
+interface FigureProps {
+  name: string;
+  href: string; // where one sees more of it
+  children: ComponentChildren;
+  note?: ComponentChildren;
+}
+
+function Figure({ name, href, children, note }: FigureProps) {
+  const id = name.toLowerCase().replaceAll(" ", "-");
   return (
     <div class="figure">
-      <dt>{name}</dt>
+      <dt id={id}>{name}</dt>
       <dd>
-        {children}
+        <a id={`${id}-value`} href={href} aria-labelledby={`${id} ${id}-value`}>
+          {children}
+        </a>
         {note && <span class="muted small"> {note}</span>}
       </dd>
     </div>
@@ -32,21 +46,21 @@ function Figures({ data }: { data: OverviewData }) {
   const mean = known.reduce((sum, device) => sum + device.utilization_percent!, 0) / Math.max(known.length, 1);
   const power = all.reduce((sum, device) => sum + (device.power_w ?? 0), 0);
   const ended = endedStates.reduce((sum, state) => sum + (totals?.ended[state] ?? 0), 0);
-  const bad = (["failed", "timed_out", "oom", "lost"] as const).reduce((sum, state) => sum + (totals?.ended[state] ?? 0), 0);
+  const bad = badStates.reduce((sum, state) => sum + (totals?.ended[state as keyof Totals["ended"]] ?? 0), 0);
   return (
     <dl class="figures">
-      <Figure name="Running">{jobs ? count(jobs.running + jobs.starting) : "–"}</Figure>
-      <Figure name="Waiting" note={jobs && jobs.held > 0 ? `+ ${count(jobs.held)} held` : null}>
+      <Figure name="Running" href={link(["jobs"], { state: runningStates.join(",") })}>{jobs ? count(jobs.running + jobs.starting) : "–"}</Figure>
+      <Figure name="Waiting" href={link(["jobs"], { state: waitingStates.join(",") })} note={jobs && jobs.held > 0 ? `+ ${count(jobs.held)} held` : null}>
         {jobs ? count(jobs.queued) : "–"}
       </Figure>
-      <Figure name="GPUs in use" note={`of ${all.length}`}>
+      <Figure name="GPUs in use" href={link(["devices"])} note={`of ${all.length}`}>
         {busy}
       </Figure>
-      <Figure name="Utilisation">{known.length > 0 ? `${Math.round(mean)} %` : "–"}</Figure>
-      <Figure name="Power now">{power >= 1000 ? `${short(power / 1000)} kW` : `${Math.round(power)} W`}</Figure>
-      <Figure name="GPU-hours today">{totals ? short(totals.gpu_seconds / 3600) : "–"}</Figure>
-      <Figure name="Energy today">{totals ? energy(totals.energy_j) : "–"}</Figure>
-      <Figure name="Ended today" note={bad > 0 ? `${count(bad)} failed` : null}>
+      <Figure name="Utilisation" href={link(["devices"])}>{known.length > 0 ? `${Math.round(mean)} %` : "–"}</Figure>
+      <Figure name="Power now" href={link(["devices"])}>{power >= 1000 ? `${short(power / 1000)} kW` : `${Math.round(power)} W`}</Figure>
+      <Figure name="GPU-hours today" href={link(["timeline"], { span: "86400" })}>{totals ? short(totals.gpu_seconds / 3600) : "–"}</Figure>
+      <Figure name="Energy today" href={link(["timeline"], { span: "86400" })}>{totals ? energy(totals.energy_j) : "–"}</Figure>
+      <Figure name="Ended today" href={endedLink} note={bad > 0 ? `${count(bad)} failed` : null}>
         {totals ? count(ended) : "–"}
       </Figure>
     </dl>
@@ -158,6 +172,30 @@ function EndedLine({ job }: { job: Ended }) {
   );
 }
 
+/// What somebody should look at; nothing where all is well.
+function Attention({ data }: { data: OverviewData }) {
+  const failed = data.failed.value;
+  if (failed.length === 0) {
+    return null;
+  }
+  const list = link(["jobs"], { state: badStates.join(","), sort: "ended", descending: "1" });
+  return (
+    <section class="card attention" aria-labelledby="attention-head">
+      <h2 id="attention-head">
+        Needs attention <span class="muted small">failed in the last day</span>
+      </h2>
+      <ul class="lines three">
+        {failed.slice(0, kFailed).map((job) => (
+          <EndedLine key={job.id} job={job} />
+        ))}
+      </ul>
+      <a class="more" href={list}>
+        All failed jobs
+      </a>
+    </section>
+  );
+}
+
 function Lately({ data }: { data: OverviewData }) {
   return (
     <section class="card" aria-labelledby="ended-head">
@@ -169,7 +207,7 @@ function Lately({ data }: { data: OverviewData }) {
         ))}
       </ul>
       {data.ended.value.length >= kHead && (
-        <a class="more" href={link(["jobs"], { state: endedStates.join(","), sort: "ended", descending: "1" })}>
+        <a class="more" href={endedLink}>
           All that ended
         </a>
       )}
@@ -222,18 +260,24 @@ export function Overview() {
   const data = useMemo(() => new OverviewData(), []);
   useLayoutEffect(() => data.open(), []); // asks before the empty page is painted
   const jobs = status.value?.jobs;
+  const running = (jobs?.running ?? 0) + (jobs?.starting ?? 0);
+  useTitle(running > 0 ? `${count(running)} running` : jobs?.queued ? `${count(jobs.queued)} waiting` : "Overview");
   const none = jobs !== undefined && Object.values(jobs).every((each) => each === 0);
   return (
     <div class={none ? "overview none" : devices.value.length > 12 ? "overview many" : "overview"}>
       <h1 class="hidden-text">Overview</h1>
       <Figures data={data} />
       <div class="overview-columns">
-        <DeviceCards data={data} />
+        <div class="overview-devices">
+          <DeviceCards data={data} />
+          <SmallTimeline data={data} />
+        </div>
         <div class="overview-lists">
           {none ? (
             <FirstSteps />
           ) : (
             <>
+              <Attention data={data} />
               <Running data={data} />
               <Queue data={data} />
               <Lately data={data} />

@@ -2,8 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { signIn } from "../api";
 import { replace, route } from "../router";
+import { useTitle } from "../title";
 
 export function SignIn() {
+  useTitle("Sign in");
   const [problem, setProblem] = useState("");
   const code = route.value.path[0] === "login" ? route.value.path[1] : undefined;
   useEffect(() => {
@@ -11,8 +13,9 @@ export function SignIn() {
       return;
     }
     replace("#/"); // the code must not stay in the address or the history
+    setProblem("");
     signIn(code).catch((error) => setProblem(error.message));
-  }, []);
+  }, [code]); // a link may be pasted into a tab that shows this page already
   return (
     <main class="sign-in card">
       <h1>berth</h1>

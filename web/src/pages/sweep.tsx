@@ -10,10 +10,10 @@ import { Elapsed, exitText } from "../parts/job_columns";
 import { countStates, ended, StateBar, total, type StateCounts } from "../parts/state_bar";
 import { link, route, setQuery } from "../router";
 import { followSweep, type SweepJobs } from "../sweep_jobs";
-import { allStates, type Job, type State } from "../types";
+import { useTitle } from "../title";
+import { allStates, badStates, type Job } from "../types";
 import { SweepValues } from "./sweep_values";
 
-const badStates: State[] = ["failed", "oom", "timed_out", "lost"];
 const kShortest = 72; // pixels of a column
 const kLetter = 8.2;
 
@@ -124,6 +124,7 @@ function StateChips({ counts, state }: { counts: StateCounts; state: string }) {
 export function SweepPage({ name }: { name: string }) {
   const [told, setTold] = useState<SweepJobs | null>(null);
   useEffect(() => followSweep(name, setTold), [name]);
+  useTitle(`sweep ${name}`);
   const query = route.value.query;
   const state = query.get("state") ?? "";
   const byValue = query.get("show") === "values";

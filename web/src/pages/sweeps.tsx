@@ -7,6 +7,7 @@ import { Empty } from "../parts/basics";
 import { ended, StateBar } from "../parts/state_bar";
 import { toastError } from "../parts/toast";
 import { link } from "../router";
+import { useTitle } from "../title";
 import type { SweepFacet } from "../types";
 
 const kPause = 500; // milliseconds between readings while jobs come and go
@@ -34,6 +35,7 @@ function SweepRow({ sweep }: { sweep: SweepFacet }) {
 }
 
 export function Sweeps() {
+  useTitle("Sweeps");
   const [sweeps, setSweeps] = useState<SweepFacet[] | null>(null);
   useEffect(() => {
     const abort = new AbortController();

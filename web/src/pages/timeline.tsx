@@ -1,12 +1,13 @@
 // Devices over time: what ran, what runs and what is expected to. The address keeps the view.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "../api";
-import { clock } from "../format";
+import { clock, several } from "../format";
 import { devices, now } from "../live";
 import { Segments } from "../parts/fields";
 import type { View } from "../parts/gantt";
 import { zoomed } from "../parts/gantt_moves";
 import { route, setQuery } from "../router";
+import { useTitle } from "../title";
 import { dark } from "../theme";
 import type { Span } from "../types";
 import { TimelineChart } from "./timeline_chart";
@@ -15,6 +16,8 @@ import { followSpans, type SpanStore } from "./timeline_spans";
 import { TimelineTable } from "./timeline_table";
 
 const kPast = 0.7; // of the width, where the present is in view
+const kLeast = 60; // seconds that are shown, however little there is
+const kLately = 86400; // what is older is left out while there is something newer
 
 const lengths = [
   { name: "1 h", seconds: 3600 },
@@ -27,15 +30,27 @@ function around(time: number, length: number): View {
   return { from: time - kPast * length, to: time + (1 - kPast) * length };
 }
 
-/// A place in time, or a length that goes with the present.
-type Chosen = { view: View } | { length: number };
+/// From the first attempt of the last day to the present; where that is empty, from the first there is.
+function fitted(spans: Span[], time: number): View {
+  const past = spans.filter((span) => span.state !== "expected");
+  const lately = past.filter((span) => (span.to ?? time) > time - kLately);
+  const begin = Math.min(...(lately.length > 0 ? lately : past).map((span) => span.from));
+  if (!Number.isFinite(begin)) {
+    return { from: time - 3600, to: time };
+  }
+  const from = lately.length > 0 ? Math.max(begin, time - kLately) : begin;
+  return { from: Math.min(from, time - kLeast), to: time };
+}
+
+/// A place in time, a length that goes with the present, or (without either) what there is.
+type Chosen = { view: View } | { length: number | null };
 
 function chosenIn(query: URLSearchParams): Chosen {
   const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
   if (to > from && from > 0) {
     return { view: { from, to } };
   }
-  return { length: Number(query.get("span")) || 3600 };
+  return { length: Number(query.get("span")) || null };
 }
 
 function write(chosen: Chosen) {
@@ -43,7 +58,7 @@ function write(chosen: Chosen) {
     const text = (time: number) => String(Math.round(time * 10) / 10);
     setQuery({ from: text(chosen.view.from), to: text(chosen.view.to), span: "" });
   } else {
-    setQuery({ from: "", to: "", span: String(chosen.length) });
+    setQuery({ from: "", to: "", span: String(chosen.length ?? "") });
   }
 }
 
@@ -61,6 +76,7 @@ function Legend({ spans, by, users }: { spans: Span[]; by: ColourBy; users: Map<
 }
 
 export function TimelinePage() {
+  useTitle("Timeline");
   const query = route.value.query;
   const [chosen, setChosen] = useState<Chosen>(() => chosenIn(query));
   const [version, setVersion] = useState(0);
@@ -69,7 +85,10 @@ export function TimelinePage() {
   const by = (colourings.find((one) => one.value === query.get("colour"))?.value ?? "state") as ColourBy;
   const asTable = query.get("table") === "1";
   const time = now.value;
-  const view = "view" in chosen ? chosen.view : around(time, chosen.length);
+  const spans = store.current?.spans ?? [];
+  const ready = store.current?.ready ?? false;
+  const fits = "length" in chosen && chosen.length === null;
+  const view = "view" in chosen ? chosen.view : chosen.length === null ? fitted(spans, time) : around(time, chosen.length);
 
   useEffect(() => {
     let frame = 0;
@@ -89,7 +108,8 @@ export function TimelinePage() {
       followed.stop();
     };
   }, []);
-  useEffect(() => store.current!.show(view), [view.from, view.to]);
+  // To fit what there is, that has to be known first.
+  useEffect(() => store.current!.show(fits ? null : view), [fits, view.from, view.to]);
 
   // Moving is many small steps: the address is written when they are over.
   const timer = useRef(0);
@@ -115,9 +135,8 @@ export function TimelinePage() {
     // While it goes with the present it stays with it.
     move("view" in chosen ? { view: zoomed(view, factor, (view.from + view.to) / 2) } : { length: length * factor });
   };
-  const spans = store.current?.spans ?? [];
-  const ready = store.current?.ready ?? false;
   const inView = spans.filter((span) => span.from <= view.to && (span.to ?? time) >= view.from);
+  const ahead = spans.filter((span) => span.state === "expected").length;
   const names = devices.value.filter((device) => device.health !== "removed").map((device) => device.name);
 
   return (
@@ -135,6 +154,9 @@ export function TimelinePage() {
             options={colourings}
           />
           <div class="row joined" role="group" aria-label="Length">
+            <button type="button" class="button compact" aria-pressed={fits} onClick={() => move({ length: null })}>
+              Fit
+            </button>
             {lengths.map((one) => (
               <button
                 key={one.name}
@@ -183,7 +205,7 @@ export function TimelinePage() {
             now={time}
             view={view}
             move={(next) => move({ view: next })}
-            toNow={() => move({ length })}
+            toNow={() => move({ length: fits ? null : length })}
           />
         )}
       </section>
@@ -194,6 +216,11 @@ export function TimelinePage() {
         </span>
         <Legend spans={inView} by={by} users={users} />
       </div>
+      {fits && ahead > 0 && (
+        <p class="muted small">
+          {several(ahead, "job")} {ahead === 1 ? "is" : "are"} expected to start later: choose a length to see what comes.
+        </p>
+      )}
       {ready && inView.length === 0 && !asTable && (
         <p class="empty">
           Nothing ran in this time. <a href="#/add">Add jobs</a>, or look further with − or by dragging.

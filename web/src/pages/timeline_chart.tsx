@@ -1,7 +1,9 @@
 // The chart of the timeline: it is moved by hand and keys, tells about the job under the pointer,
 // and is drawn only when something changed. Nothing here re-renders while it moves.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { clock, duration, stateWord, title } from "../format";
+import { clock, duration, pairs, stateWord, title } from "../format";
+import { knownJob } from "../live";
+import { Parameters } from "../parts/basics";
 import { arrange, boxOf, draw, hit, inksOf, noGpu, prepare, type Bar, type Scene, type Sizes, type View } from "../parts/gantt";
 import { moveByHand, panned, zoomed } from "../parts/gantt_moves";
 import { go, link } from "../router";
@@ -12,16 +14,26 @@ export interface SpanBar extends Bar {
   span: Span;
 }
 
+const kBelow = 132; // pixels that what follows the chart takes
+const kHighest = 200; // of a row
+
+/// Rows are as high as the window lets them be.
+function leastRow(holder: HTMLElement | null, rows: number): number {
+  const top = (holder?.getBoundingClientRect().top ?? 120) + window.scrollY;
+  const room = window.innerHeight - top - 28 - kBelow;
+  return Math.max(34, Math.min(Math.floor(room / Math.max(rows, 1)), kHighest));
+}
+
 const kUnknownLength = 60; // how long a job is drawn of which nobody knows
 
-function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number): SpanBar[] {
+export function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number): SpanBar[] {
   const tint = tinter(spans, by, dark);
   return spans.map((span) => {
     const runs = span.state === "running" || span.state === "starting";
     const begin = runs ? Math.max(now, span.from) : span.from;
     return {
       job: span.job,
-      label: span.name || `job ${span.job}`,
+      label: pairs(knownJob(span.job)?.parameters) || span.name || `job ${span.job}`,
       gpus: span.gpus,
       from: span.from,
       to: Math.max(span.to ?? begin + (runs ? 0 : kUnknownLength), begin),
@@ -33,7 +45,7 @@ function barsOf(spans: Span[], by: ColourBy, dark: boolean, now: number): SpanBa
   });
 }
 
-function tick(time: number, step: number): string {
+export function clockTick(time: number, step: number): string {
   const date = new Date(time * 1000);
   const midnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
   if (step >= 86400 || midnight) {
@@ -71,6 +83,7 @@ function Tip({ bar, x, y, now }: TipProps) {
       <strong class="cut">
         <bdi>{title({ id: span.job, name: span.name, project: span.project })}</bdi>
       </strong>
+      <Parameters job={{ parameters: knownJob(span.job)?.parameters }} />
       <span>
         Job {span.job}
         {span.attempt > 1 ? `, attempt ${span.attempt}` : ""} · <span class={`state-${span.state}`}>{what}</span>
@@ -100,12 +113,13 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
   const canvas = useRef<HTMLCanvasElement>(null);
   const [shown, setShown] = useState<{ bar: SpanBar; x: number; y: number } | null>(null);
   const [width, setWidth] = useState(0);
+  const [, setHeight] = useState(window.innerHeight);
   const state = useRef({ scene: null as Scene | null, bars: [] as SpanBar[], frame: 0, move, toNow, view });
   Object.assign(state.current, { move, toNow, view });
 
   // As wide as the names, within bounds: UUIDs are cut.
   const longest = Math.max(...devices.map((name) => name.length), noGpu.length);
-  const sizes: Sizes = { axis: 28, gutter: Math.min(24 + longest * 7.5, width < 600 ? 70 : 140), lane: 20, least: 34 };
+  const sizes: Sizes = { axis: 28, gutter: Math.min(24 + longest * 7.5, width < 600 ? 70 : 140), lane: 20, least: leastRow(holder.current, devices.length + Number(spans.some((span) => span.gpus.length === 0))) };
 
   // Drawn once per frame, whatever happened in it.
   const paint = () => {
@@ -119,7 +133,7 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
   };
 
   const arranged = useRef<{ key: unknown[]; layout: Scene["layout"] } | null>(null);
-  const key = [spans, devices.join("\n"), by, dark, Math.floor(now), sizes.gutter];
+  const key = [spans, devices.join("\n"), by, dark, Math.floor(now), sizes.gutter, sizes.least];
   if (!arranged.current || key.some((part, i) => part !== arranged.current!.key[i])) {
     state.current.bars = barsOf(spans, by, dark, now);
     arranged.current = { key, layout: arrange(state.current.bars, devices, sizes) };
@@ -130,12 +144,14 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
     shown &&
     (state.current.bars.find((bar) => bar.job === shown.bar.job && bar.span.attempt === shown.bar.span.attempt) ?? null);
   const origin = new Date(view.from * 1000).getTimezoneOffset() * 60; // ticks at the hours of the local day
-  state.current.scene = { layout, view, width, sizes, now, origin, chosen, tick };
+  state.current.scene = { layout, view, width, sizes, now, origin, chosen, tick: clockTick };
   useEffect(paint);
 
   useEffect(() => {
     const size = new ResizeObserver(() => setWidth(holder.current!.clientWidth));
     size.observe(holder.current!);
+    const resize = () => setHeight(window.innerHeight);
+    window.addEventListener("resize", resize);
     const scene = () => state.current.scene!;
     const tell = (x: number, y: number) => {
       const bar = hit(scene(), x, y) as SpanBar | null;
@@ -158,6 +174,7 @@ export function TimelineChart({ spans, devices, by, dark, now, view, move, toNow
     });
     return () => {
       size.disconnect();
+      window.removeEventListener("resize", resize);
       stop();
       cancelAnimationFrame(state.current.frame);
     };

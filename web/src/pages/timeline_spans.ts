@@ -1,19 +1,22 @@
 // What the timeline shows: read for the time in view and some around it, and kept fresh by events.
 import { get } from "../api";
-import { listen } from "../live";
+import { knownJob, listen, remember } from "../live";
 import type { View } from "../parts/gantt";
+import { ranges } from "../parts/selection";
 import { toastError } from "../parts/toast";
 import { endedStates, type Job, type Span } from "../types";
 
 const kMostSpans = 5000;
+const kMostNamed = 500; // jobs of sweeps that are asked for at once
+const kAll: View = { from: 0, to: 9e9 };
 const kLeastPause = 1000; // milliseconds between readings while jobs come and go
 
 export interface SpanStore {
   spans: Span[];
   truncated: boolean;
   ready: boolean;
-  /// The user looks at this time now.
-  show: (view: View) => void;
+  /// The user looks at this time now; null is all there is.
+  show: (view: View | null) => void;
   stop: () => void;
 }
 
@@ -35,7 +38,7 @@ function patched(spans: Span[], job: Job): Span[] {
 /// Calls `changed` whenever there is something new to draw.
 export function followSpans(changed: () => void): SpanStore {
   let wanted: View | null = null;
-  let loaded: View | null = null;
+  let loaded: View | null = null; // what is drawn was read for this time
   let loading = false;
   let stale = false;
   let timer = 0;
@@ -47,7 +50,7 @@ export function followSpans(changed: () => void): SpanStore {
     }
     const inside = loaded.from <= wanted.from && loaded.to >= wanted.to;
     // Of a longer time only a part was told: a closer look shows more.
-    const closer = store.truncated && (wanted.to - wanted.from) * 4 < loaded.to - loaded.from;
+    const closer = store.truncated && wanted !== kAll && (wanted.to - wanted.from) * 4 < loaded.to - loaded.from;
     return inside && !closer;
   };
 
@@ -57,7 +60,7 @@ export function followSpans(changed: () => void): SpanStore {
     }
     loading = true;
     stale = false;
-    const length = wanted.to - wanted.from;
+    const length = wanted === kAll ? 0 : wanted.to - wanted.from;
     const range = { from: wanted.from - length, to: wanted.to + length };
     try {
       const query = { from: range.from.toFixed(3), to: range.to.toFixed(3), limit: kMostSpans };
@@ -67,6 +70,7 @@ export function followSpans(changed: () => void): SpanStore {
       store.ready = true;
       loaded = range;
       changed();
+      await readParameters(answer.spans);
     } catch (error) {
       if (abort.signal.aborted) {
         return;
@@ -78,6 +82,16 @@ export function followSpans(changed: () => void): SpanStore {
     }
     if (!covers() || stale) {
       later(covers() ? kLeastPause : 0);
+    }
+  };
+
+  /// Spans tell the name that the jobs of a sweep share, not what tells them apart.
+  const readParameters = async (spans: Span[]) => {
+    const unknown = new Set(spans.filter((span) => span.sweep !== "" && !knownJob(span.job)).map((span) => span.job));
+    const some = [...unknown].slice(0, kMostNamed);
+    if (some.length > 0) {
+      remember((await get("/v1/jobs", { select: ranges(some), all: true, limit: 1000 }, abort.signal)).jobs);
+      changed();
     }
   };
 
@@ -93,7 +107,7 @@ export function followSpans(changed: () => void): SpanStore {
     truncated: false,
     ready: false,
     show: (view) => {
-      wanted = view;
+      wanted = view ?? kAll;
       if (!covers()) {
         later(80);
       }

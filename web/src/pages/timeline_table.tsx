@@ -1,5 +1,6 @@
 // The same as the chart, for those who would rather read it.
 import { clock, duration } from "../format";
+import { knownJob } from "../live";
 import { Empty, JobLink, StateBadge } from "../parts/basics";
 import type { Span } from "../types";
 
@@ -27,7 +28,7 @@ export function TimelineTable({ spans, now, ready }: { spans: Span[]; now: numbe
           {sorted.map((span) => (
             <tr key={`${span.job}.${span.attempt}.${span.state}`}>
               <td class="gantt-name">
-                <JobLink job={{ id: span.job, name: span.name, project: span.project }} />
+                <JobLink job={{ id: span.job, name: span.name, project: span.project, parameters: knownJob(span.job)?.parameters }} />
               </td>
               <td>
                 <StateBadge state={span.state} />

@@ -3,13 +3,14 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { post } from "../api";
 import { duration } from "../format";
-import { now, status } from "../live";
+import { goneSince, now, status } from "../live";
 import { Empty } from "../parts/basics";
 import { Field, Segments } from "../parts/fields";
 import { kindOf, policies, readPolicies, wrongWatts } from "../scheduler";
+import { useTitle } from "../title";
 import type { WhatIfResult } from "../types";
 import { WhatIfCharts } from "./whatif_charts";
-import { WhatIfTable } from "./whatif_table";
+import { whatIfSentence, WhatIfTable } from "./whatif_table";
 
 type Subject = "queue" | "past";
 
@@ -100,6 +101,7 @@ function Progress() {
 }
 
 export function WhatIf() {
+  useTitle("What if");
   const [job, setJob] = useState<number | null>(null);
   useEffect(() => void readPolicies(), []);
   const present = status.value?.policy ?? "";
@@ -141,7 +143,7 @@ export function WhatIf() {
               class="inline"
             />
           )}
-          <button type="button" class="button primary" disabled={running.value !== null || present === "" || wrongBudget !== ""} onClick={() => void compute(names)}>
+          <button type="button" class="button primary" disabled={running.value !== null || goneSince.value !== null || present === "" || wrongBudget !== ""} onClick={() => void compute(names)}>
             Compare
           </button>
           <Progress />
@@ -158,7 +160,15 @@ export function WhatIf() {
         <>
           <section class="card">
             <h2>{told.subject === "queue" ? "The present queue" : "The past"}</h2>
+            <p class="whatif-sentence" role="status">
+              {whatIfSentence(told.results, present, told.subject === "past")}
+            </p>
             <WhatIfTable results={told.results} present={present} />
+            <p class="muted small">
+              {told.subject === "past" &&
+                "On these devices each job draws the energy that it really drew; the rest is that of idle devices. The simulator shares a device only between jobs that said how much memory they need. "}
+              A job with a begin time counts from that time on.
+            </p>
           </section>
           <WhatIfCharts results={told.results} present={present} job={job} setJob={setJob} />
         </>

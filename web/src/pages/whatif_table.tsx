@@ -51,6 +51,21 @@ function Difference({ figure, value, base }: { figure: Figure; value: number; ba
   return <span class={better ? "difference better" : "difference worse"}>{text}</span>;
 }
 
+/// The answer in a sentence: what the best of them does to the wait.
+export function whatIfSentence(results: WhatIfResult[], present: string, past: boolean): string {
+  const base = results.find((one) => one.policy === present);
+  const others = results.filter((one) => one.policy !== present && one.policy !== "recorded");
+  if (!base || others.length === 0) {
+    return "";
+  }
+  const best = others.reduce((least, one) => (one.mean_wait_s < least.mean_wait_s ? one : least));
+  const percent = base.mean_wait_s > 0 ? Math.round(100 * (1 - best.mean_wait_s / base.mean_wait_s)) : 0;
+  const would = past ? "would have" : "would";
+  return percent > 0
+    ? `${best.policy} ${would} cut the mean wait by ${percent} %: ${duration(best.mean_wait_s)} instead of ${duration(base.mean_wait_s)} under ${present}.`
+    : `None of these policies ${would} cut the mean wait of ${duration(base.mean_wait_s)} under ${present}.`;
+}
+
 export function WhatIfTable({ results, present }: { results: WhatIfResult[]; present: string }) {
   const base = results.find((one) => one.policy === present) ?? results.find((one) => one.policy === "recorded");
   const live = new Set(policies.value?.policies.filter((one) => one.live).map((one) => one.name));

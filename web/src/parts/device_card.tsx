@@ -1,8 +1,8 @@
 // One device: how busy it is, who has its memory, and which jobs are on it.
-import { bytes, short, title } from "../format";
+import { bytes, short } from "../format";
 import { histories } from "../live";
-import { link } from "../router";
 import type { Device, Job } from "../types";
+import { JobLink } from "./basics";
 import { MemoryBar } from "./memory_bar";
 import { Sparkline } from "./sparkline";
 
@@ -61,9 +61,7 @@ export function DeviceCard({ device, named }: DeviceCardProps) {
         {device.jobs.length === 0 && <li class="muted no-jobs">{device.health === "ok" ? "free" : "no jobs"}</li>}
         {shown.map((each) => (
           <li key={each.id}>
-            <a class="cut" href={link(["jobs", each.id])}>
-              <bdi>{title(named(each.id) ?? { id: each.id })}</bdi>
-            </a>
+            <JobLink job={named(each.id) ?? { id: each.id }} />
             <span class="muted">{bytes(each.used_bytes)}</span>
           </li>
         ))}

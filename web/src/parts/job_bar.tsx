@@ -15,7 +15,7 @@ function wordsFor(verb: Verb, selection: Selection, list: JobList, wanted: Wante
   if (!selection.all) {
     return ranges(selection.ids);
   }
-  if (selection.ids.size > 0 || wanted.search !== "") {
+  if (selection.ids.size > 0 || wanted.search !== "" || wanted.alone) {
     return ranges(list.ids.value.filter((id) => isChosen(selection, id)));
   }
   return wanted.words.length > 0 ? wanted.words : deeds[verb].states.map((state) => `state=${state}`);

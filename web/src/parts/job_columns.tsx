@@ -2,11 +2,11 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { get } from "../api";
-import { bytes, clock, count, duration, energy, firstLine, relative, short } from "../format";
+import { bytes, clock, count, duration, energy, firstLine, pairs, relative, short } from "../format";
 import { now, status } from "../live";
 import { link } from "../router";
 import type { Facets, Job } from "../types";
-import { StateBadge } from "./basics";
+import { Parameters, StateBadge } from "./basics";
 
 export interface Column {
   key: string;
@@ -65,21 +65,18 @@ export function exitText(end: { exit_code: number | null; signal: number | null 
 
 export function Name({ job }: { job: Job }) {
   return (
-    <a class="cut job-name" href={link(["jobs", job.id])} tabIndex={-1} title={job.command}>
-      {job.project && (
-        <span class="muted">
-          <bdi>{job.project}</bdi>/
-        </span>
-      )}
-      <bdi>{job.name || firstLine(job.command)}</bdi>
+    <a class="named job-name" href={link(["jobs", job.id])} tabIndex={-1} title={job.command}>
+      <span class="cut">
+        {job.project && (
+          <span class="muted">
+            <bdi>{job.project}</bdi>/
+          </span>
+        )}
+        <bdi>{job.name || firstLine(job.command)}</bdi>
+      </span>
+      <Parameters job={job} />
     </a>
   );
-}
-
-function pairs(values: Record<string, string> | undefined): string {
-  return Object.entries(values ?? {})
-    .map(([key, value]) => `${key}=${value}`)
-    .join(" ");
 }
 
 export const columns: Column[] = [

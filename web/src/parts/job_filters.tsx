@@ -5,6 +5,7 @@ import { status } from "../live";
 import { route, setQuery } from "../router";
 import { allStates, type Facets, type State } from "../types";
 import type { Wanted } from "../job_list";
+import type { StateCounts } from "./state_bar";
 
 /// The view as the address has it.
 export function wantedNow(): Wanted & { states: State[] } {
@@ -17,13 +18,14 @@ export function wantedNow(): Wanted & { states: State[] } {
       words.push(`${kind}=${value}`);
     }
   }
+  // Sweeps are grouped where it is known how many jobs of each are meant.
+  const alone = query.get("group") === "sweep" && !["user", "label", "sweep", "search"].some((kind) => query.get(kind));
   const sort = query.get("sort") ?? "id";
   const descending = query.get("descending") === "1" || !query.has("sort");
-  return { states, words, search: query.get("search") ?? "", sort, descending };
+  return { states, alone, words, search: query.get("search") ?? "", sort, descending };
 }
 
-function StateChips({ states }: { states: State[] }) {
-  const jobs = status.value?.jobs;
+function StateChips({ states, counts }: { states: State[]; counts: StateCounts }) {
   const set = (state: State) => {
     const next = states.includes(state) ? states.filter((other) => other !== state) : [...states, state];
     setQuery({ state: next.join(",") });
@@ -34,7 +36,7 @@ function StateChips({ states }: { states: State[] }) {
         all
       </button>
       {allStates
-        .filter((state) => states.includes(state) || (jobs?.[state] ?? 0) > 0)
+        .filter((state) => states.includes(state) || (counts[state] ?? 0) > 0)
         .map((state) => (
           <button
             key={state}
@@ -43,7 +45,7 @@ function StateChips({ states }: { states: State[] }) {
             aria-pressed={states.includes(state)}
             onClick={() => set(state)}
           >
-            {stateWord(state)} <span class="chip-count">{count(jobs?.[state] ?? 0)}</span>
+            {stateWord(state)} <span class="chip-count">{count(counts[state] ?? 0)}</span>
           </button>
         ))}
     </div>
@@ -129,7 +131,22 @@ function Search() {
   );
 }
 
-export function JobFilters({ facets, states }: { facets: Facets | null; states: State[] }) {
+interface FiltersProps {
+  facets: Facets | null;
+  states: State[];
+  counts: StateCounts | null; // of what the rest leaves; null: of all jobs
+}
+
+function GroupToggle() {
+  const on = route.value.query.get("group") === "sweep";
+  return (
+    <button type="button" class="button toggle" aria-pressed={on} onClick={() => setQuery({ group: on ? "" : "sweep" })}>
+      Group by sweep
+    </button>
+  );
+}
+
+export function JobFilters({ facets, states, counts }: FiltersProps) {
   const users = facets?.users ?? [];
   return (
     <div class="job-filters">
@@ -158,8 +175,9 @@ export function JobFilters({ facets, states }: { facets: Facets | null; states: 
           name="User"
           options={users.map((one) => ({ value: String(one.uid), text: one.name || String(one.uid), jobs: one.jobs }))}
         />
+        {(facets?.sweeps.length ?? 0) > 0 && <GroupToggle />}
       </div>
-      <StateChips states={states} />
+      <StateChips states={states} counts={counts ?? status.value?.jobs ?? {}} />
     </div>
   );
 }

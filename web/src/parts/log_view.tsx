@@ -94,9 +94,11 @@ interface SearchBoxProps {
   current: Signal<number>;
   top: () => number; // the first line in view
   show: (hit: number) => void;
+  searchAll: () => void; // what has not been read is to be read, too
+  read: number | null; // bytes so far, while there is more
 }
 
-function SearchBox({ buffer, version, search, current, top, show }: SearchBoxProps) {
+function SearchBox({ buffer, version, search, current, top, show, searchAll, read }: SearchBoxProps) {
   const [text, setText] = useState("");
   const found = useSignal(0);
   const grown = version.value;
@@ -106,21 +108,28 @@ function SearchBox({ buffer, version, search, current, top, show }: SearchBoxPro
     current.value = -1;
     found.value = 0;
   }, [text, buffer]);
-  // A little at a time, so that a long log does not stop the page.
+  // A little at a time, so that a long log does not stop the page; and while it is still read.
+  const timer = useRef(0);
+  const work = () => {
+    timer.current = 0;
+    const more = search.value?.work(8) ?? false;
+    found.value = search.value?.hits.length ?? 0;
+    if (more) {
+      timer.current = window.setTimeout(work);
+    } else if (current.value < 0 && found.value > 0) {
+      show(search.value!.near(top()));
+    }
+  };
   useEffect(() => {
-    let timer = 0;
-    const work = () => {
-      const more = search.value?.work(8) ?? false;
-      found.value = search.value?.hits.length ?? 0;
-      if (more) {
-        timer = window.setTimeout(work);
-      } else if (current.value < 0 && found.value > 0) {
-        show(search.value!.near(top()));
-      }
-    };
-    timer = window.setTimeout(work, 60);
-    return () => clearTimeout(timer);
+    timer.current ||= window.setTimeout(work, 60);
   }, [text, buffer, grown]);
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      timer.current = 0;
+    },
+    [text, buffer],
+  );
 
   const step = (by: number) => {
     if (found.value > 0) {
@@ -128,6 +137,14 @@ function SearchBox({ buffer, version, search, current, top, show }: SearchBoxPro
     }
   };
   const most = found.value >= LogSearch.kMost ? "+" : "";
+  const hits =
+    found.value > 0
+      ? `${(current.value + 1).toLocaleString("en")} of ${found.value.toLocaleString("en")}${most}`
+      : read === null
+        ? "not found"
+        : "none yet";
+  const progress = read === null ? "" : ` · ${bytes(read)} searched …`;
+  const left = buffer.gone > 0 ? ` · without the oldest ${several(buffer.gone, "line")}` : "";
   return (
     <div class="log-search" role="search">
       <input
@@ -135,7 +152,10 @@ function SearchBox({ buffer, version, search, current, top, show }: SearchBoxPro
         placeholder="Search the log"
         aria-label="Search the log"
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          searchAll();
+        }}
         onKeyDown={(event) => {
           if (event.key === "Enter") {
             step(event.shiftKey ? -1 : 1);
@@ -145,7 +165,9 @@ function SearchBox({ buffer, version, search, current, top, show }: SearchBoxPro
       {text !== "" && (
         <>
           <span class="muted small" role="status">
-            {found.value === 0 ? "not found" : `${(current.value + 1).toLocaleString("en")} of ${found.value.toLocaleString("en")}${most}`}
+            {hits}
+            {progress}
+            {left}
           </span>
           <button type="button" class="button compact" aria-label="Previous" onClick={() => step(-1)}>
             ↑
@@ -176,6 +198,7 @@ export function LogView({ job, fileName, attempts }: LogViewProps) {
   const told = useSignal<{ state: LogState; problem: string }>({ state: "reading", problem: "" });
   const search = useSignal<LogSearch | null>(null);
   const current = useSignal(-1);
+  const read = useSignal(0);
   const downloaded = useSignal(-1);
   const handle = useRef<WindowedHandle>(null);
   const holder = useRef<HTMLDivElement>(null);
@@ -189,6 +212,7 @@ export function LogView({ job, fileName, attempts }: LogViewProps) {
     let frame = 0;
     follow.value = true;
     told.value = { state: "reading", problem: "" };
+    read.value = 0;
     const grow = () => {
       frame = 0;
       // While it is followed, the last so many lines are shown; who reads further up keeps them.
@@ -199,8 +223,9 @@ export function LogView({ job, fileName, attempts }: LogViewProps) {
       version.value += 1;
     };
     const stop = followLog(choice, {
-      text: (text) => {
+      text: (text, size) => {
         buffer.append(text);
+        read.value = size;
         frame ||= requestAnimationFrame(grow);
       },
       state: (state, problem = "") => (told.value = { state, problem }),
@@ -262,6 +287,8 @@ export function LogView({ job, fileName, attempts }: LogViewProps) {
           search={search}
           current={current}
           show={show}
+          searchAll={() => setTail(-1)}
+          read={state === "reading" ? read.value : null}
           top={() => rows.locate(Math.floor(handle.current?.top() ?? 0)).line + buffer.gone}
         />
         {attempts.length > 1 && (
@@ -314,7 +341,7 @@ export function LogView({ job, fileName, attempts }: LogViewProps) {
         </Action>
       </div>
       <div class="log-holder" ref={holder} style={{ height: `${Math.min(count, kFullRows) * kRow}px` }}>
-        {count === 0 && <p class="empty log-empty">{state === "reading" ? "Reading …" : "It has written nothing so far."}</p>}
+        {count === 0 && <p class="empty log-empty">{state === "reading" ? "Reading …" : state === "ended" ? "It wrote nothing." : "It has written nothing so far."}</p>}
         <Windowed
           class={columns === 0 ? "log-lines" : "log-lines wrapped"}
           role="log"
