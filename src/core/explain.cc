@@ -65,10 +65,10 @@ std::string describe(const Explanation& why, Time now) {
     case Kind::Impossible:
       return fmt::format("no set of devices here could ever serve it: it needs {}", why.needs);
     case Kind::NoDevice: {
-      std::string text =
-          fmt::format("needs {}, and {} {} room now", why.needs,
-                      why.have == 0 ? std::string("none") : fmt::format("only {}", why.have),
-                      why.have == 1 ? "has" : "have");
+      std::string text = fmt::format(
+          "needs {}, and {} room now", why.needs,
+          why.have == 0 ? "none has"
+                        : fmt::format("only {} {}", why.have, why.have == 1 ? "has" : "have"));
       std::vector<std::string> parts;
       if (why.busy > 0) {
         parts.push_back(fmt::format("{} busy", why.busy));

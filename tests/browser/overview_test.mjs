@@ -143,3 +143,11 @@ for (const [width, height] of [[390, 844], [1440, 900]]) {
     assert.ok(over <= 0, `the page is ${over} pixels too wide`);
   });
 }
+
+webTest("an idle device says for which job it is kept", { devices: "sim:2x24GiB" }, async ({ home, page }) => {
+  const first = await home.submit("--expected", "1h", "--only", "1", "--", "sleep 600");
+  await home.until(first, ({ state }) => state === "running");
+  const gang = await home.submit("--name", "ddp", "--gpus", "2", "--", "true");
+  await page.getByText(`reserved for`).waitFor();
+  await page.getByRole("listitem").filter({ hasText: "reserved for" }).getByRole("link", { name: `ddp/${gang}` }).first().waitFor();
+});

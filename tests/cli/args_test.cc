@@ -206,8 +206,7 @@ TEST(Args, HelpLinesUp) {
   EXPECT_EQ(args.help(),
             "usage: tool [options]\n\nDoes things.\n\n"
             "  -q                      say less\n"
-            "  -p NAME VALUE…          values\n"
-            "                          of a name\n"
+            "  -p NAME VALUE…          values of a name\n"
             "  --an-option-of-great-length\n"
             "                          below\n"
             "\nExamples:\n  tool -q\n");

@@ -52,7 +52,7 @@ class Basics(DaemonCase):
         self.berth("submit", "--hold", "true")
         self.berth("submit", "true")
         self.assertIn("held", self.berth("why", "3"))
-        self.assertIn("needs 1 GPU, and none have room now", self.berth("why", "4"))
+        self.assertIn("needs 1 GPU, and none has room now", self.berth("why", "4"))
         self.berth("hold", "4")
         self.berth("release", "3-4")
         self.berth("kill", "3")

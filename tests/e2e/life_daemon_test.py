@@ -23,7 +23,7 @@ class Devices(LifeCase):
         self.berth("gpus", "drain", "0")
         self.berth("gpus", "remove", "1")
         self.assertEqual(self.table(), {"0": ([1], "drained"), "1": ([2], "removed")})
-        self.assertIn("needs 2 GPUs, but only 1 of the 1 GPUs",
+        self.assertIn("needs 2 GPUs, but there is only 1 here",
                       self.fails("submit", "--gpus", "2", "true"))
         self.assertIn("no driver here shows a device 2,3", self.fails("gpus", "add", "2,3"))
         self.berth("gpus", "add", "trust:2,3")

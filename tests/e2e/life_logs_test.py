@@ -135,8 +135,8 @@ class Waiting(LifeCase):
         self.assertIn("/dev/null is not a file", told)
 
     def test_a_job_that_cannot_start(self):
-        self.assertIn("cannot open its output: No such file",
-                      self.submit(127, "-o", "nowhere/out", "true")[1])
+        self.assertIn("cannot open its output: Not a directory",
+                      self.submit(127, "-o", "/dev/null/out", "true")[1])
 
     def test_a_job_that_is_killed_while_it_waits(self):
         self.berth("daemon", "start")

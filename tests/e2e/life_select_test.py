@@ -71,7 +71,7 @@ class Selecting(LifeCase):
         for words, said in ((("3-1",), "a range from back to front"),
                             (("0",), "job numbers start at 1"),
                             (("99999999999999999999",), "a job number must be"),
-                            (("state=gone",), "there is no state 'gone': say live, ended, held"),
+                            (("state=gone",), "there is no state 'gone': say live, ended, paused, held"),
                             (("label=k",), "label=KEY=VALUE, not 'label=k'"),
                             (("user=nobody-at-all",), "there is no user 'nobody-at-all'"),
                             (("colour=red",), "jobs cannot be chosen by 'colour': say name="),

@@ -182,7 +182,7 @@ class Surroundings(LifeCase):
     def test_a_place_that_is_gone(self):
         os.mkdir(self.path("there"))
         document = {"jobs": [{"command": "true", "directory": self.path("there")},
-                             {"command": "true", "output": "nowhere/out"}]}
+                             {"command": "true", "output": "/dev/null/out"}]}
         self.berth("daemon", "start")
         self.berth("daemon", "pause")
         self.berth("submit", "--json", "-", input=json.dumps(document))
@@ -191,7 +191,7 @@ class Surroundings(LifeCase):
         self.berth("wait", "1-2", code=1)
         self.assertEqual([job["reason"] for job in self.jobs()],
                          ["cannot enter its directory: No such file or directory",
-                          "cannot open its output: No such file or directory"])
+                          "cannot open its output: Not a directory"])
 
     def test_a_sweep(self):
         self.assertEqual(self.berth("sweep", "echo {lr} {bs}", "-p", "lr", "0.1", "0.01", "-p",

@@ -32,7 +32,7 @@ class Expected(LifeCase):
         self.berth("submit", "true")
         self.assertAlmostEqual(self.starts_in(2), 600, delta=30)
         self.assertAlmostEqual(self.starts_in(3), 4200, delta=30)
-        self.assertRegex(self.why(2), r"^needs 1 GPU, and none have room now \(1 busy\);"
+        self.assertRegex(self.why(2), r"^needs 1 GPU, and none has room now \(1 busy\);"
                          r" expected to start in (9m|10m)")
         self.assertRegex(self.why(3), r"\(1 busy\); room is expected in about (9m|10m)\w+;"
                          " 1 job is ahead of it; expected to start in 1h")
@@ -72,7 +72,7 @@ class Reasons(LifeCase):
         self.berth("submit", "cat gate")
         self.berth("gpus", "drain", "1")
         self.berth("submit", "true")
-        self.assertIn("none have room now (1 busy, 1 drained)", self.why(2))
+        self.assertIn("none has room now (1 busy, 1 drained)", self.why(2))
         self.berth("gpus", "undrain", "1")
         self.berth("wait", "2")
         self.release("gate")
@@ -98,7 +98,7 @@ class Reasons(LifeCase):
         stranger = self.start("simjob", "--gpus", self.devices, "--mem", "20GiB", "--hold", "1h")
         self.devices_until(lambda seen: seen["0"]["foreign_bytes"] == 20 * GIB)
         self.berth("submit", "--gpus", "2", "true")
-        self.assertIn("needs 2 GPUs, and none have room now (2 with too little memory",
+        self.assertIn("needs 2 GPUs, and none has room now (2 with too little memory",
                       self.why(1))
         stranger.terminate()
         self.berth("wait", "1")
@@ -112,8 +112,8 @@ class Reasons(LifeCase):
         self.berth("wait", "3")
         self.assertEqual(self.show(3)["gpus"], ["1"])
         self.assertEqual(self.state(1), "running")
-        self.assertIn("needs 1 GPU (only 0), and none have room now (1 lost)", self.why(2))
-        self.assertRegex(self.berth("gpus"), r"(?m)^0 .* 1 +lost$")
+        self.assertIn("needs 1 GPU (only 0), and none has room now (1 lost)", self.why(2))
+        self.assertRegex(self.berth("gpus"), r"(?m)^0 +lost .* 1$")
         self.release("gate")
         self.berth("wait", "1")
         self.assertEqual(self.state(2), "queued")

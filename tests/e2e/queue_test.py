@@ -26,7 +26,7 @@ class Queue(LifeCase):
         self.berth("submit", "-p", "-9", "true")
         live, counts = self.ids()
         self.assertEqual(live, [5, 9, 6, 7, 8, 3])
-        self.assertEqual(counts, "1 running, 4 queued, 1 held")
+        self.assertEqual(counts, "1 held, 4 queued, 1 running")
         everything, _ = self.ids("--all")
         self.assertEqual(everything, [5, 9, 6, 7, 8, 3, 4, 2, 1])
 
@@ -39,7 +39,7 @@ class Queue(LifeCase):
         self.assertEqual(counts, "150 queued; 50 more not shown (--limit 0 shows all)")
         self.assertEqual(len(self.ids("--limit", "0")[0]), 150)
         self.assertEqual(self.ids("-n", "2", "100-150"), ([100, 101],
-                                                          "49 more not shown (--limit 0 shows all)"))
+                                                          "51 queued; 49 more not shown (--limit 0 shows all)"))
 
     def test_columns_say_what_they_mean_and_vanish_when_empty(self):
         self.berth("daemon", "start")

@@ -187,7 +187,7 @@ class Sharing(ScheduleCase):
         second, second_gpu = self.hold(gate="other")
         self.assertEqual({gpu, second_gpu}, {"cuda0", "cuda1"})
         third = self.begin("echo $GPU")
-        self.assertIn("none have room now (2 in use by another berth)", self.waits(third))
+        self.assertIn("none has room now (2 in use by another berth)", self.waits(third))
         other.let()
         self.assertEqual(self.output(third), second_gpu + "\n")
         self.finish(second)

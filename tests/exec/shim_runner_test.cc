@@ -56,7 +56,7 @@ TEST_P(ShimRunnerTest, SaysWhyAJobDidNotStart) {
   ShimLaunch directory = launch(1, "true");
   directory.directory = "/no/such/folder";
   ShimLaunch output = launch(2, "true");
-  output.stdout_path = "/no/such/folder/out";
+  output.stdout_path = "/dev/null/out";
   ShimLaunch errors = launch(3, "true");
   errors.stderr_path = base_;
   ShimLaunch large = launch(4, std::string(200 * 1024, 'x'));
@@ -70,7 +70,7 @@ TEST_P(ShimRunnerTest, SaysWhyAJobDidNotStart) {
     EXPECT_EQ(end.start_error, error) << job;
   };
   expect(1, StartStep::Directory, ENOENT);
-  expect(2, StartStep::Output, ENOENT);
+  expect(2, StartStep::Output, ENOTDIR);
   expect(3, StartStep::ErrorOutput, EISDIR);
   expect(4, StartStep::Command, E2BIG);
   ShimLaunch null = launch(5, std::string("a\0b", 3));

@@ -28,7 +28,7 @@ TEST(PowerBudget, ThatIsTooSmallIsAnError) {
   const auto ran = simulate(workload, estimates(workload, {}, 1), *machine,
                             std::move(*make_policy("energy", options)), {});
   ASSERT_FALSE(ran.has_value());
-  EXPECT_TRUE(ran.error().message.starts_with("policy energy leaves 1 job waiting for ever"));
+  EXPECT_TRUE(ran.error().message.starts_with("policy energy leaves 1 job waiting forever"));
 }
 
 }  // namespace

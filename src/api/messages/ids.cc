@@ -14,6 +14,7 @@ void fields(Io& io, In<Io, IdsReply>& reply) {
   io.version();
   io.required("count", reply.count);
   io.required("runs", reply.runs);
+  io.field("states", reply.states);
 }
 
 std::vector<JobId> IdsReply::first(std::size_t most) const {

@@ -17,6 +17,7 @@ namespace berth {
 struct IdsReply {
   std::uint64_t count = 0;
   std::vector<std::vector<std::int64_t>> runs;
+  std::map<std::string, std::uint64_t> states;  // how many of the jobs are in which state
 
   /// The first `most` numbers (0: all of them).
   std::vector<JobId> first(std::size_t most) const;

@@ -47,14 +47,17 @@ std::string bar(Bytes used, Bytes total) {
   return "[" + cells + "]";
 }
 
+/// "6.0 of 24.0 GiB [##......]".
 std::string memory_words(const DeviceInfo& device, const DeviceSample& sample) {
   const Bytes total = device.spec.memory;
-  if (!sample.used && total.count == 0) {
-    return std::string(kUnknown);
+  if (!sample.used) {
+    return total.count == 0 ? std::string(kUnknown) : "- of " + format_bytes(total);
   }
-  return fmt::format("{} / {}{}", sample.used ? format_bytes(*sample.used) : kUnknown,
-                     total.count > 0 ? format_bytes(total) : kUnknown,
-                     sample.used && total.count > 0 ? " " + bar(*sample.used, total) : "");
+  if (total.count == 0) {
+    return format_bytes(*sample.used);
+  }
+  return fmt::format("{} of {} {}", format_bytes(*sample.used), format_bytes(total),
+                     bar(*sample.used, total));
 }
 
 std::string power_words(const DeviceSample& sample) {
@@ -203,7 +206,7 @@ std::string gpus_table(const GpusView& view, const GpusShown& shown, const Termi
   table.column("POWER", Align::Right);
   table.column("TEMP", Align::Right);
   if (view.daemon) {
-    table.column("JOBS");
+    table.yielding_column("JOBS");
   }
   for (std::size_t i = 0; i < view.devices.size(); ++i) {
     const DeviceInfo& device = view.devices[i];

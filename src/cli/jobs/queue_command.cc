@@ -4,11 +4,9 @@
 
 #include <cstdio>
 
-#include "api/messages/status.h"
 #include "cli/commands.h"
 #include "cli/jobs/queue_view.h"
 #include "cli/toolkit/args.h"
-#include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/selection.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/watch.h"
@@ -41,7 +39,7 @@ Args queue_args(QueueCommand& command) {
                return {};
              });
   args.value("--columns", "LIST",
-             wrap_words(fmt::format("what to show: {}", fmt::join(queue_columns(), ",")), 54),
+             fmt::format("what to show, with commas between: {}", fmt::join(queue_columns(), ", ")),
              [&command](std::string_view text) -> Result<void> {
                Result<std::vector<std::string>> columns = parse_queue_columns(text);
                if (!columns) {
@@ -61,31 +59,16 @@ Args queue_args(QueueCommand& command) {
   return args;
 }
 
-/// "2 running, 14 queued": all jobs of the daemon that have not ended.
-std::string live_counts() {
-  const Result<StatusReply> status =
-      as_message(ask_daemon("GET", "/v1/status"), parse_status_reply);
+/// The line below the table: how many there are of which kind, and how many are not shown.
+std::string counts_line(const OrderedJobs& found) {
   std::string text;
-  if (!status) {
-    return text;
+  for (const auto& [state, count] : found.states) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, state);
   }
-  for (const char* state : {"running", "starting", "queued", "held"}) {
-    const auto found = status->jobs.find(state);
-    if (found != status->jobs.end() && found->second > 0) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, state);
-    }
-  }
-  return text;
-}
-
-/// The line below the table: how many there are, and how many are not shown.
-std::string counts_line(const QueueCommand& command, const OrderedJobs& found) {
-  std::string text = command.selection.empty() ? live_counts() : "";
   if (const std::uint64_t left = found.count - found.jobs.size(); left > 0) {
-    text +=
-        fmt::format("{}{} more not shown (--limit 0 shows all)", text.empty() ? "" : "; ", left);
+    text += fmt::format("; {} more not shown (--limit 0 shows all)", left);
   }
-  return text.empty() ? "" : text + "\n";
+  return text + "\n";
 }
 
 struct QueueScreen {
@@ -109,8 +92,7 @@ Result<QueueScreen> queue_screen(const QueueCommand& command) {
                            : command.all              ? "no jobs\n"
                                          : "no jobs run or wait (--all: those that ended)\n"};
   }
-  return QueueScreen{queue_table(found->jobs, command.columns, terminal),
-                     counts_line(command, *found)};
+  return QueueScreen{queue_table(found->jobs, command.columns, terminal), counts_line(*found)};
 }
 
 Result<int> show_queue(const QueueCommand& command) {

@@ -166,7 +166,9 @@ std::string queue_table(const std::vector<JobReport>& jobs, const std::vector<st
   }
   Table table;
   for (const QueueColumn* column : shown) {
-    if (column->optional && columns.empty()) {
+    if (column->name == "command") {
+      table.yielding_column(std::string(column->header));
+    } else if (column->optional && columns.empty()) {
       table.optional_column(std::string(column->header), column->align);
     } else {
       table.column(std::string(column->header), column->align);

@@ -1,5 +1,6 @@
 // All that is known of jobs: show and why.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 
@@ -11,6 +12,7 @@
 #include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/selection.h"
 #include "cli/toolkit/table.h"
+#include "cli/toolkit/terminal.h"
 
 namespace berth {
 namespace {
@@ -45,9 +47,12 @@ std::string mps_words(const Needs& needs) {
 }
 
 void print_job(const JobReport& job) {
-  const auto line = [](std::string_view label, const std::string& value) {
+  const std::size_t columns = describe_terminal(STDOUT_FILENO).columns;
+  const auto line = [columns](std::string_view label, const std::string& value) {
     if (!value.empty()) {
-      fmt::print("{:<14} {}\n", label, printable(value));
+      constexpr std::size_t kLabel = 15;
+      const std::size_t width = columns > kLabel ? columns - kLabel : 0;
+      fmt::print("{:<14} {}\n", label, indent_lines(wrap_words(printable(value), width), kLabel));
     }
   };
   const auto number = [](auto value, auto usual) {
@@ -207,7 +212,8 @@ int why_main(Words words) {
     } else if (const std::string start = expected_start_of(job); !start.empty()) {
       why += "; expected to start " + start;
     }
-    fmt::print("{}{}\n", jobs->size() == 1 ? "" : fmt::format("job {}: ", job.id.value), why);
+    const std::string of = jobs->size() == 1 ? "" : fmt::format("job {}: ", job.id.value);
+    fmt::print("{}\n", wrap_words(of + why, describe_terminal(STDOUT_FILENO).columns));
   }
   return 0;
 }

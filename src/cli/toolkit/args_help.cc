@@ -9,22 +9,10 @@
 namespace berth {
 namespace {
 
-/// All lines but the first begin with this many blanks.
-std::string indented(std::string_view lines, std::size_t blanks) {
-  std::string text;
-  for (const char c : lines) {
-    text += c;
-    if (c == '\n') {
-      text.append(blanks, ' ');
-    }
-  }
-  return text;
-}
-
 /// The text in lines of at most `width` columns, wherever its own line breaks are.
 std::string reflowed(std::string text, std::size_t width, std::size_t indent) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return indented(wrap_words(text, width - indent), indent);
+  return indent_lines(wrap_words(text, width - indent), indent);
 }
 
 std::string on_one_line(std::string text) {

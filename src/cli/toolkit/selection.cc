@@ -16,7 +16,8 @@ namespace berth {
 
 void Selection::declare(Args& args, std::size_t least) {
   args.positional("JOBS…",
-                  "numbers and ranges (12 3-7), names (train*, vision/train); these or all,\n"
+                  "numbers and ranges (12 3-7), @ for your newest submission, names (train*,\n"
+                  "vision/train); these or all,\n"
                   "narrowed by project=P, sweep=S, state=failed, label=KEY=VALUE, user=U",
                   least, 1'000'000, [this](std::string_view word) -> Result<void> {
                     words_.emplace_back(word);
@@ -135,6 +136,7 @@ Result<OrderedJobs> list_ordered_jobs(const Selection& selection, bool all,
   }
   OrderedJobs ordered;
   ordered.count = found->count;
+  ordered.states = found->states;
   const std::vector<JobId> ids = found->first(limit);
   for (std::size_t first = 0; first < ids.size(); first += kAtOnce) {
     const std::size_t end = std::min(first + kAtOnce, ids.size());

@@ -1,6 +1,7 @@
 // Selection: the words with which users name jobs, and the request to the daemon for these jobs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,8 @@ Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all);
 /// The first of the selected jobs in some order.
 struct OrderedJobs {
   std::vector<JobReport> jobs;
-  std::uint64_t count = 0;  // of all selected jobs
+  std::uint64_t count = 0;                      // of all selected jobs
+  std::map<std::string, std::uint64_t> states;  // how many of them are in which state
 };
 struct JobOrdering {
   std::string sort = "queue";  // as GET /v1/jobs/ids takes it

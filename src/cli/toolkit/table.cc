@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr std::size_t kLeastWidth = 4;
+/// What is left of a yielding column before others shrink.
+constexpr std::size_t kLeastYielded = 12;
 
 struct Glyph {
   std::size_t bytes = 1;
@@ -105,6 +107,10 @@ void Table::row(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
+void Table::yielding_column(std::string header) {
+  columns_.push_back({std::move(header), Align::Left, false, true});
+}
+
 std::vector<std::size_t> Table::shown() const {
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -129,6 +135,13 @@ std::vector<std::size_t> Table::widths(const std::vector<std::size_t>& shown,
     }
     total += width + (widths.empty() ? 0 : kGap.size());
     widths.push_back(width);
+  }
+  for (std::size_t i = 0; i < shown.size() && columns > 0; ++i) {
+    if (columns_[shown[i]].yields && total > columns && widths[i] > kLeastYielded) {
+      const std::size_t less = std::min(total - columns, widths[i] - kLeastYielded);
+      widths[i] -= less;
+      total -= less;
+    }
   }
   while (columns > 0 && total > columns) {
     const auto widest = std::max_element(widths.begin(), widths.end());
@@ -209,6 +222,17 @@ std::string wrap_words(std::string_view text, std::size_t width) {
     wrapped += word;
   }
   return wrapped;
+}
+
+std::string indent_lines(std::string_view lines, std::size_t blanks) {
+  std::string text;
+  for (const char c : lines) {
+    text += c;
+    if (c == '\n') {
+      text.append(blanks, ' ');
+    }
+  }
+  return text;
 }
 
 std::string printable(std::string_view text) {

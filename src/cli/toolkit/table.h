@@ -27,11 +27,14 @@ class Table {
   void column(std::string header, Align align = Align::Left);
   /// A column that vanishes when it has nothing to say.
   void optional_column(std::string header, Align align = Align::Left);
+  /// A column that shrinks before any other does.
+  void yielding_column(std::string header);
   /// One cell per column; missing ones are empty.
   void row(std::vector<Cell> cells);
 
   /// The table as lines that end in a newline. If lines would be wider than `columns` (0: no
-  /// limit), the widest column shrinks step by step, and cut cells end in "…".
+  /// limit), yielding columns shrink first, then the widest column step by step; cut cells end in
+  /// "…".
   std::string render(std::size_t columns, bool colour) const;
 
  private:
@@ -39,6 +42,7 @@ class Table {
     std::string header;
     Align align;
     bool optional = false;
+    bool yields = false;
   };
   /// The indices of the columns that are shown.
   std::vector<std::size_t> shown() const;
@@ -58,6 +62,9 @@ std::string truncate_to_width(std::string_view text, std::size_t width);
 /// `text` with newlines in place of some blanks, so that no line is wider than `width` (0: no
 /// limit) unless a single word is.
 std::string wrap_words(std::string_view text, std::size_t width);
+
+/// `lines` with this many blanks before each line but the first.
+std::string indent_lines(std::string_view lines, std::size_t blanks);
 
 /// `text` with control characters, which could move the cursor or worse, replaced by '?'.
 std::string printable(std::string_view text);

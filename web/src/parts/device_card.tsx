@@ -58,7 +58,16 @@ export function DeviceCard({ device, named }: DeviceCardProps) {
       <MemoryBar device={device} />
       {device.health !== "ok" && <p class={`device-health small ${device.health}`}>{healthWords[device.health]}</p>}
       <ul class="device-jobs small">
-        {device.jobs.length === 0 && <li class="muted no-jobs">{device.health === "ok" ? "free" : "no jobs"}</li>}
+        {device.jobs.length === 0 && !device.reserved_for && (
+          <li class="muted no-jobs">{device.health === "ok" ? "free" : "no jobs"}</li>
+        )}
+        {device.reserved_for && (
+          <li class="muted">
+            <span>
+              reserved for <JobLink job={named(device.reserved_for) ?? { id: device.reserved_for }} />
+            </span>
+          </li>
+        )}
         {shown.map((each) => (
           <li key={each.id}>
             <JobLink job={named(each.id) ?? { id: each.id }} />
