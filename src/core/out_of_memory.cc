@@ -94,7 +94,7 @@ std::string describe(const MemoryEnd& end) {
     case MemoryCause::Own:
       return end.wanted == Bytes{}
                  ? "it ran out of GPU memory"
-                 : fmt::format("it ran out of GPU memory at {}", format_bytes(end.wanted));
+                 : fmt::format("it ran out of GPU memory: it wanted {}", format_bytes(end.wanted));
     case MemoryCause::Neighbour:
       return fmt::format("it ran out of GPU memory because job {} used more than it claimed",
                          end.blame.offender.value);

@@ -213,7 +213,7 @@ webTest("NAME;;OUTFILE;;COMMAND;;; runs and writes its file", {}, async ({ home,
   fs.mkdirSync(`${home.folder}/out`);
   await button(page, "Queue 2 jobs").click();
   const first = await queued(page);
-  for (const [id, file, says] of [[first, "good", "fine\n"], [first + 1, "long", "a\nb\n"]]) {
+  for (const [id, file, says] of [[first, "good", "fine\n"], [first + 1, "long", "a echo b\n"]]) {
     const job = await home.until(id, (one) => one.ended !== null);
     assert.equal(job.state, "succeeded");
     assert.equal(job.name, file);

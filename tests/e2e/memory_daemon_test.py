@@ -63,7 +63,7 @@ class Memory(LifeCase):
         grown = self.show(2)
         self.assertGreaterEqual(grown["mem"], 12 * GIB)
         self.assertEqual(grown["attempts"][0]["outcome"], "oom")
-        self.assertIn("ran out of GPU memory at 12.0 GiB", grown["attempts"][0]["reason"])
+        self.assertIn("ran out of GPU memory: it wanted 12.0 GiB", grown["attempts"][0]["reason"])
         self.kill_daemon()
         self.berth("daemon", "start")
         self.assertEqual(self.show(2)["mem"], grown["mem"])

@@ -75,7 +75,7 @@ class RunningOut(MemoryCase):
         self.feed(process, "@mem=6GiB $B simjob --mem 12GiB --hold 10ms")
         end = self.line_with(process, '"event":"retry"')
         self.assertIn('"state":"oom"', end)
-        self.assertIn("it ran out of GPU memory at 12.0 GiB", end)
+        self.assertIn("it ran out of GPU memory: it wanted 12.0 GiB", end)
         gate.let()
         out, _ = self.finish(process)
         self.assertEqual(events(out)[-1]["succeeded"], 2)

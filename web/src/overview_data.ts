@@ -57,7 +57,10 @@ export class OverviewData {
   private again = false;
 
   /// Followed only until the first are known: devices tell of their jobs every second anyway.
-  readonly named = (id: number) => (this.ready.value ? this.running.peek() : this.running.value).get(id);
+  readonly named = (id: number): Job | Waiting | undefined => {
+    const running = this.ready.value ? this.running.peek() : this.running.value;
+    return running.get(id) ?? this.queue.value.find((job) => job.id === id);
+  };
 
   /// For useEffect: returns how to stop.
   open(): () => void {

@@ -117,17 +117,20 @@ std::string describe_end(const JobEndEvent& end) {
 }
 
 std::string describe_job_end(const JobEvent& job, const JobEndEvent& end, std::size_t columns) {
-  std::string line = fmt::format("[{}] {}", job.id.value, describe_end(end));
+  // The note of an end by memory says all of it.
+  const bool by_memory = end.outcome == Outcome::Oom && end.note.starts_with("it ran out");
+  std::string line = fmt::format("[{}] {}", job.id.value,
+                                 by_memory ? end.note.substr(3) + "," : describe_end(end));
   if (job.attempt > 0) {
     line += " " + format_duration(end.runtime);
   }
   if (!job.gpus.empty()) {
     line += fmt::format(" gpu {}", fmt::join(job.gpus, ","));
   }
-  if (end.peak_memory > Bytes{}) {
+  if (end.peak_memory > Bytes{} && !by_memory) {
     line += fmt::format(" peak {}", format_bytes(end.peak_memory));
   }
-  if (!end.note.empty()) {
+  if (!end.note.empty() && !by_memory) {
     line += fmt::format(" ({})", end.note);
   }
   if (end.retried) {
@@ -163,12 +166,14 @@ std::string describe_summary(const RunSummary& summary, const Terminal& terminal
   };
   if (table && summary.started > 0) {
     text += "\n" + device_table(summary, terminal) + "\n";
-    say(fmt::format("waits: mean {}, longest {}; runs: mean {}, longest {}{}",
-                    mean(summary.total_wait, summary.started),
-                    format_duration(summary.longest_wait),
-                    mean(summary.total_runtime, summary.counts.ended()),
-                    format_duration(summary.longest_runtime),
-                    summary.retries > 0 ? fmt::format("; {} retries", summary.retries) : ""));
+    say(fmt::format(
+        "waits: mean {}, longest {}; runs: mean {}, longest {}{}",
+        mean(summary.total_wait, summary.started), format_duration(summary.longest_wait),
+        mean(summary.total_runtime, summary.counts.ended()),
+        format_duration(summary.longest_runtime),
+        summary.retries > 0
+            ? fmt::format("; {} {}", summary.retries, summary.retries == 1 ? "retry" : "retries")
+            : ""));
   }
   if (summary.lost_output > 0) {
     say(fmt::format("{} of output could not be written to logs and are lost",

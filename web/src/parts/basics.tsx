@@ -10,7 +10,7 @@ export function StateBadge({ state, paused }: { state: string; paused?: boolean 
   return <span class={`badge state-${state}`}>{paused ? "paused" : stateWord(state)}</span>;
 }
 
-interface JobName {
+export interface JobName {
   id: number;
   name?: string;
   project?: string;

@@ -1,8 +1,8 @@
 // One device: how busy it is, who has its memory, and which jobs are on it.
 import { bytes, short } from "../format";
 import { histories } from "../live";
-import type { Device, Job } from "../types";
-import { JobLink } from "./basics";
+import type { Device } from "../types";
+import { JobLink, type JobName } from "./basics";
 import { MemoryBar } from "./memory_bar";
 import { Sparkline } from "./sparkline";
 
@@ -15,7 +15,7 @@ const healthWords: Record<string, string> = {
 
 interface DeviceCardProps {
   device: Device;
-  named: (id: number) => Job | undefined;
+  named: (id: number) => JobName | undefined;
 }
 
 function Figures({ device }: { device: Device }) {
@@ -64,7 +64,7 @@ export function DeviceCard({ device, named }: DeviceCardProps) {
         {device.reserved_for && (
           <li class="muted">
             <span>
-              reserved for <JobLink job={named(device.reserved_for) ?? { id: device.reserved_for }} />
+              reserved for <JobLink job={named(device.reserved_for) ?? { id: device.reserved_for }} numbered />
             </span>
           </li>
         )}
