@@ -12,7 +12,7 @@ constexpr std::array kTopics = {
   12  3-7  12,20-29     jobs by number
   @  @~1                your newest submission, and the one before it
   train*  vision/train  jobs by name, with the shell's wildcards; in a project
-  state=failed,oom      jobs in a state; live and ended are groups, paused is one
+  state=failed,oom      jobs in a state; live and ended are groups of states
   project=P  sweep=S    jobs of a project, of a sweep
   name=N  user=U  label=KEY=VALUE
 

@@ -52,7 +52,7 @@ class SimulatedGpus(GpuCase):
                          "--util", "80", "--power", "250")
         self.line(job)
         text = self.berth("gpus", "--gpus", "sim:2", "--processes").stdout
-        self.assertIn("6.0 GiB / 24.0 GiB", text)
+        self.assertIn("6.0 GiB of 24.0 GiB", text)
         self.assertIn("250 / 350 W", text)
         self.assertIn("80 %", text)
         self.assertRegex(text, rf"1 +{job.pid} +\S+ +6.0 GiB +\S*berth simjob")

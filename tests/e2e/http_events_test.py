@@ -44,7 +44,7 @@ class Events(HttpCase):
         self.assertEqual(listener.until(is_job(1, "held"))[-1].data["priority"], 7)
         self.post("/v1/daemon/pause")
         self.assertEqual(listener.until(lambda event: event.name == "daemon")[-1].data,
-                         {"paused": True, "policy": "priority", "placement": "pack"})
+                         {"paused": True, "policy": "priority", "placement": "idle"})
         self.post("/v1/jobs/release?select=1")
         listener.until(is_job(1, "queued"))
         self.post("/v1/jobs/kill?select=1")

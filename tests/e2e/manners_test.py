@@ -59,7 +59,7 @@ class Words(LifeCase):
                      self.berth("run", "--help-man")):
             self.assertTrue(page.startswith(".TH "), page[:50])
             if shutil.which("groff"):
-                done = subprocess.run(["groff", "-ww", "-Kutf8", "-man", "-Tutf8"], input=page,
+                done = subprocess.run(["groff", "-ww", "-Kutf8", "-man", "-Tutf8", "-P-c", "-P-b", "-P-u"], input=page,
                                       text=True, capture_output=True, timeout=DEADLINE, check=True)
                 self.assertEqual(done.stderr, "")
                 self.assertIn("NAME", done.stdout)

@@ -119,7 +119,7 @@ class RunningOut(MemoryCase):
                 self.assertEqual(done.returncode, 0)
                 with open(self.path("errors" if "2> errors" in outputs else "log"), encoding="utf-8") as file:
                     text = file.read()
-                self.assertIn("[1] out of GPU memory", text)
+                self.assertIn("[1] ran out of GPU memory", text)
                 self.assertIn("OutOfMemoryError", text)
 
     def test_enforced_claims(self):

@@ -90,7 +90,7 @@ class Change(PolicyTest):
         for name in ("b", "a"):
             self.berth("submit", "--project", name, "--array", "3", "--gpus", "2",
                        "--expected", "1m", "--", "true")
-        self.assertEqual(self.berth("daemon", "policy"), "policy fifo, placement pack\n")
+        self.assertEqual(self.berth("daemon", "policy"), "policy fifo, placement idle\n")
         self.assertEqual(self.berth("daemon", "policy", "stride", "--placement", "spread"),
                          "policy stride, placement spread\n")
         seen = listener.until(lambda event: event.name == "daemon")

@@ -17,7 +17,7 @@ class Refusals(LifeCase):
                 ("try.ipynb", b"{}\n", "run it with berth run -- jupyter execute try.ipynb"),
                 ("job", b"#!/bin/sh\ntrue\n",
                  "job is a script, not a list of commands: run it with berth run -- ./job"),
-                ("model.bin", b"\x7fELF\0\0", "model.bin is a binary file"),
+                ("model.bin", b"\x7fELF\0\0", "model.bin holds a NUL byte and is not a list of commands"),
                 ("slurm.sh", b"#!/bin/bash\n#SBATCH --gres=gpu:a100:4\nsrun train\n",
                  "slurm.sh is a Slurm script that asks for 4 GPUs, not a list of commands: queue it "
                  "with berth submit --gpus 4 ./slurm.sh")):
@@ -41,7 +41,7 @@ class Refusals(LifeCase):
 
 class OneCommand(LifeCase):
     def test_it_has_a_gpu_its_input_and_its_exit_code(self):
-        done = self.try_berth("run", "--", "sh", "-c", "read x; echo $x $CUDA_VISIBLE_DEVICES; exit 7",
+        done = self.try_berth("run", "--", "sh", "-c", "read x; echo $x $BERTH_GPUS; exit 7",
                               input="hello\n")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "hello 0\n", ""))
         self.assertEqual(self.berth("run", "--gpus", "sim:2", "--", "echo  two   blanks"),

@@ -35,7 +35,7 @@ Args hypersearch_args(SweepSpec& spec) {
   // A value after a name was always taken as it is: ranges need the `NAME=` form.
   add_sweep_options(args, spec, LoneValue::IsLiteral);
   args.abbreviate();
-  args.example("simple_hypersearch 'train.py --lr {lr} --bs {bs}' -p lr 0.001 0.0005 -p bs 32 64");
+  args.example("simple_hypersearch 'train.py --lr {lr}' -p lr 0.001 0.0005");
   args.example("simple_hypersearch 'train.py --lr {lr}' --n-samples 5 -p lr=log:1e-5..1e-1");
   return args;
 }

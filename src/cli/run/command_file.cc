@@ -104,9 +104,13 @@ Result<void> check_command_file(const std::string& path) {
                                           "#! line)",
                                           as_program(path)));
   }
-  if (text.find('\0') != text.npos) {
-    return refuse("a binary file",
-                  fmt::format("run it with berth run -- {} if it is a program", as_program(path)));
+  // One in a later line is told by its line.
+  if (text.find('\0') < text.find('\n')) {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("{} holds a NUL byte and is not a list of commands: run it with berth "
+                    "run -- {} if it is a program, or give -0 if NUL bytes separate the jobs",
+                    path, as_program(path)));
   }
   return {};
 }

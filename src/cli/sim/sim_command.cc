@@ -33,12 +33,10 @@ Args sim_args(SimCommandOptions& options) {
   options.declare_workload(args);
   options.declare_study(args);
   args.example("berth sim --trace philly.csv.gz --gpus 512 --policy fifo,sjf,easy,srtf");
-  args.example("berth sim --trace jobs.csv --user ann --gpus 3x8 --policy fifo,las --jobs out.csv");
+  args.example("berth sim --trace jobs.csv --user ann --gpus 3x8 --policy las --jobs out.csv");
   args.example("berth sim --generate mix:n=200 --gpus 4x24GiB --policy fifo,lottery --seeds 20");
   args.example("berth sim --history --gpus gpus.csv --policy priority,fair");
-  args.example(
-      "berth sim --generate poisson:load=0.9 --gpus 8 --policy sjf,oracle:sjf "
-      "--estimate-error 1");
+  args.example("berth sim --generate poisson:load=0.9 --gpus 8 --policy sjf --estimate-error 1");
   return args;
 }
 

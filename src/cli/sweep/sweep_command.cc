@@ -79,7 +79,7 @@ Args sweep_args(Options& options) {
              [](std::string_view) { return Result<void>(); });
   args.example("berth sweep 'train.py --lr {lr} --bs {bs}' -p lr 0.1 0.01 -p bs 32 64");
   args.example("berth sweep 'train.py --lr {lr}' -p lr=log:1e-5..1e-1 --n-samples 20 --seed 7");
-  args.example("berth sweep 'net.py {fc0} {fc1}' -p fc0 64 128 -p fc1 64 128 --where 'fc1 <= fc0'");
+  args.example("berth sweep 'net.py {a} {b}' -p a 64 128 -p b 64 128 --where 'b <= a'");
   args.example("berth sweep --file sweep.toml --run --gpus 0,1");
   args.example("berth sweep --summarize exps/ExA1 --key val_acc loss");
   args.example("berth sweep 'train.py --lr {lr}' -p lr 0.1 0.01 --submit --name lr-search");
