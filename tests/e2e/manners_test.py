@@ -170,7 +170,7 @@ class Telling(LifeCase):
         for job in (1, 2):
             self.until_running(job)
         self.assertEqual(self.try_berth("pause", "2").stderr, "paused job 2\n")
-        self.eventually(lambda: self.show(2)["paused"])
+        self.eventually(lambda: self.show(2).get("paused"))
         chosen = json.loads(self.berth("queue", "--json", "state=paused"))["jobs"]
         self.assertEqual([job["id"] for job in chosen], [2])
         self.assertEqual(self.try_berth("resume", "state=paused").stderr, "resumed 1 job\n")
