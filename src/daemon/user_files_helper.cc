@@ -22,7 +22,7 @@ bool become(uid_t user) {
   if (!found && found.error().code != ErrorCode::NotFound) {
     return false;
   }
-  const UserIdentity identity = found ? *found : UserIdentity{user, kNoGroup, {}};
+  const UserIdentity identity = found ? *found : UserIdentity{user, kNoGroup, {}, "", ""};
   // Nobody reads its memory or takes its descriptors, though it is that user's process now.
   return ::setgroups(identity.groups.size(), identity.groups.data()) == 0 &&
          ::setresgid(identity.group, identity.group, identity.group) == 0 &&
