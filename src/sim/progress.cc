@@ -69,7 +69,7 @@ void Progress::schedule_end(std::uint32_t job, Time now) {
   const Duration takes = work.speed == 1
                              ? work.left
                              : std::chrono::duration_cast<Duration>(work.left / double{work.speed});
-  ends_.push({now + takes, job, work.turn});
+  ends_.push({add_saturating(now, takes), job, work.turn});
 }
 
 }  // namespace berth
