@@ -2,6 +2,7 @@
 // mix their output beyond repair, so a submission that asks for that is refused.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <unordered_set>
 
@@ -18,7 +19,7 @@ class OutputCheck {
  private:
   Result<void> add_path(const std::string& pattern, const SubmittedJob& job);
 
-  std::unordered_set<std::string> paths_;
+  std::unordered_set<std::size_t> paths_;  // hashes: a hundred thousand paths may be long
 };
 
 }  // namespace berth
