@@ -1,5 +1,6 @@
 """What `berth run FILE` refuses because it is not a list of commands, and how one command is run."""
 
+import os
 import unittest
 
 from life_case import LifeCase
@@ -65,6 +66,12 @@ class OneCommand(LifeCase):
                                       until="up", keys=b"\x03")
         self.assertIn("asked the command to end (TERM)", text)
         self.assertEqual(code, 143)
+
+    def test_events_and_rehearsals(self):
+        self.assertEqual(self.berth("run", "-n", "--", "touch", "ran"), "1 GPU\ttouch ran\n")
+        self.assertFalse(os.path.exists(self.path("ran")))
+        events = self.berth("run", "--json", "--", "true").splitlines()
+        self.assertIn('"event":"start"', events[0])
 
     def test_a_file_and_a_command_are_too_much(self):
         self.assertIn("not both", self.fails("run", "jobs.txt", "--", "true"))

@@ -14,6 +14,7 @@
 
 #include "cli/compat/schedule_gpus.h"
 #include "cli/compat/schedule_state.h"
+#include "cli/run/pass_input.h"
 #include "cli/run/run_report.h"
 #include "exec/direct_runner.h"
 #include "gpu/visibility.h"
@@ -226,13 +227,7 @@ void adapt(Launch& launch, std::span<const DeviceId> devices, const ScheduleTask
   launch.environment.emplace_back("GPU", gpu);
   const DeviceId first = devices.front();
   launch.command = fill_in_number(task.command, number_of(all.list()[first.value], first));
-  // In a session of its own the task may read from our terminal, for a debugger, while Ctrl-C comes
-  // to us. In the background it would take the shell's input.
-  const bool is_terminal = ::isatty(STDIN_FILENO) != 0;
-  const pid_t foreground = is_terminal ? ::tcgetpgrp(STDIN_FILENO) : -1;
-  const bool is_background = foreground >= 0 && foreground != ::getpgrp();
-  launch.stdin_fd = is_background ? -1 : STDIN_FILENO;
-  launch.own_session = is_terminal && !is_background;
+  pass_input(launch);
   const auto redirect = [](const Fd& file, int& target) {
     if (file) {
       (void)!::ftruncate(file.get(), 0);

@@ -11,6 +11,7 @@
 #include "base/signals.h"
 #include "cli/commands.h"
 #include "cli/run/command_file.h"
+#include "cli/run/pass_input.h"
 #include "cli/run/run_report.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
@@ -39,6 +40,7 @@ struct RunCommand {
   bool nul = false;
   bool json = false;
   bool dry_run = false;
+  bool foreground = false;  // one command, which has the terminal
   bool resume = false;
   bool resume_failed = false;
 };
@@ -184,6 +186,17 @@ Result<int> rehearse(RunCommand& command, Devices& devices, Runner& runner, Inpu
   return 0;
 }
 
+/// One command has the terminal to itself, and its exit code is ours, in `code`.
+std::unique_ptr<RunObserver> prepare_foreground(RunCommand& command, int& code) {
+  RunOptions& options = command.run;
+  options.ends_at_first_signal = true;
+  // On a terminal the command draws there itself. Elsewhere the end of its output tells an end by
+  // GPU memory from others.
+  options.outputs.capture_stderr = ::isatty(STDERR_FILENO) == 0;
+  options.adapt = [](Launch& launch, std::span<const DeviceId>) { pass_input(launch); };
+  return make_foreground_reporter(command.report, code);
+}
+
 Result<int> execute_run(RunCommand& command, std::optional<Input> given) {
   if (const Result<void> settled = settle(command); !settled) {
     return Failure(settled.error());
@@ -221,49 +234,17 @@ Result<int> execute_run(RunCommand& command, std::optional<Input> given) {
   if (!locks) {
     return Failure(locks.error());
   }
+  constexpr int kInterrupted = 130;
+  int code = kInterrupted;  // of a command in the foreground, unless it starts
   const std::unique_ptr<RunObserver> reporter =
-      choose_reporter(command.report, command.json, command.run.outputs);
+      command.foreground ? prepare_foreground(command, code)
+                         : choose_reporter(command.report, command.json, command.run.outputs);
   Run run(command.run, **devices, locks->get(), **runner, *reporter);
   const Result<RunSummary> summary = run.execute(std::move(*given));
   if (!summary) {
     return Failure(summary.error());
   }
-  return exit_code(*summary);
-}
-
-/// `berth run [options] -- COMMAND`: one command in the foreground, with this terminal as its
-/// input, and with its exit code.
-Result<int> execute_command(RunCommand& command, const std::string& words) {
-  if (const Result<void> settled = settle(command); !settled) {
-    return Failure(settled.error());
-  }
-  const auto devices = open_devices(command.gpus);
-  if (!devices) {
-    return Failure(devices.error());
-  }
-  auto runner = DirectRunner::make();
-  if (!runner) {
-    return Failure(runner.error());
-  }
-  const auto locks = DeviceLocks::open({"run", "", words}, (*devices)->list());
-  if (!locks) {
-    return Failure(locks.error());
-  }
-  RunOptions& options = command.run;
-  options.ends_at_first_signal = true;
-  // On a terminal the command draws there itself. Elsewhere the end of its output tells an end by
-  // GPU memory from others.
-  options.outputs.capture_stderr = ::isatty(STDERR_FILENO) == 0;
-  options.adapt = [](Launch& launch, std::span<const DeviceId>) {
-    launch.stdin_fd = STDIN_FILENO;
-    launch.own_session = ::isatty(STDIN_FILENO) != 0;
-  };
-  constexpr int kInterrupted = 130;
-  int code = kInterrupted;  // unless it starts
-  const std::unique_ptr<RunObserver> reporter = make_foreground_reporter(command.report, code);
-  Run run(options, **devices, locks->get(), **runner, *reporter);
-  const Result<RunSummary> summary = run.execute(Input::from_jobs({JobLine{0, words, {}}}));
-  return summary ? Result<int>(code) : Failure(summary.error());
+  return command.foreground ? code : exit_code(*summary);
 }
 
 /// A reader that has gone must not end the run: jobs are worth more than messages about them.
@@ -307,8 +288,11 @@ int run_main(Words words) {
                   Error{ErrorCode::Usage, rest.empty() ? "the command after -- is missing"
                                                        : "give a file or a command, not both"});
   }
+  // Whoever asks for events, or for nothing to be run, gets that.
+  command.foreground = !command.json && !command.dry_run;
+  std::string line = rest.size() == 1 ? std::string(rest[0]) : shell_words(rest);
   const Result<int> code =
-      execute_command(command, rest.size() == 1 ? std::string(rest[0]) : shell_words(rest));
+      execute_run(command, Input::from_jobs({JobLine{0, std::move(line), {}}}));
   return code ? *code : report("berth run", code.error());
 }
 
