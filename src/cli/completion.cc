@@ -27,10 +27,10 @@ std::string lines_of(const Names& names) {
 }
 
 bool takes_jobs(std::string_view command) {
-  constexpr std::array<std::string_view, 11> kCommands = {
-      "queue", "show", "logs", "why", "wait", "kill", "hold", "pause", "resume", "rerun", "edit"};
-  return command == "release" ||
-         std::find(kCommands.begin(), kCommands.end(), command) != kCommands.end();
+  constexpr std::array<std::string_view, 12> kCommands = {"queue", "show",   "logs",  "why",
+                                                          "wait",  "kill",   "hold",  "release",
+                                                          "pause", "resume", "rerun", "edit"};
+  return std::find(kCommands.begin(), kCommands.end(), command) != kCommands.end();
 }
 
 /// Numbers and names of the newest jobs, and words that narrow a choice. A daemon is not started

@@ -31,6 +31,17 @@ Bytes most_memory(const DeviceTable& devices, Needs needs, Placement placement) 
   return Bytes{least * kMiB.count};
 }
 
+/// The most devices that the job could have now; 0 when it is none.
+std::uint32_t most_gpus(const DeviceTable& devices, Needs needs, Placement placement) {
+  std::uint32_t least = 0;          // fits
+  std::uint32_t most = needs.gpus;  // does not
+  while (most - least > 1) {
+    needs.gpus = least + (most - least) / 2;
+    (devices.place(needs, placement) ? least : most) = needs.gpus;
+  }
+  return least;
+}
+
 std::string device_of(const DeviceTable& devices, Needs needs, Bytes memory, Placement placement) {
   needs.memory = memory;
   const auto placed = devices.place(needs, placement);
@@ -58,15 +69,8 @@ Remedy find_remedy(const DeviceTable& devices, const Needs& needs, Placement pla
     remedy.kind = Remedy::Kind::AnyDevice;
     return remedy;
   }
-  changed = needs;
-  while (changed.gpus > 1) {
-    --changed.gpus;
-    if (devices.place(changed, placement)) {
-      remedy.kind = Remedy::Kind::FewerGpus;
-      remedy.gpus = changed.gpus;
-      return remedy;
-    }
-  }
+  remedy.gpus = most_gpus(devices, needs, placement);
+  remedy.kind = remedy.gpus > 0 ? Remedy::Kind::FewerGpus : Remedy::Kind::None;
   return remedy;
 }
 

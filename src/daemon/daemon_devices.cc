@@ -38,8 +38,7 @@ Result<void> DaemonDevices::open(Store& store, const std::string& gpus) {
   }
   first_ = !gpus.empty() ? gpus : before->value_or("auto");
   Result<std::unique_ptr<Devices>> opened = open_devices(first_);
-  const bool none_found =
-      !opened && opened.error().code == ErrorCode::NotFound && (first_ == "auto");
+  const bool none_found = !opened && opened.error().code == ErrorCode::NotFound && first_ == "auto";
   if (none_found) {
     opened = open_devices(kNoDevices);
   }

@@ -256,7 +256,9 @@ void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked) {
         } else if (list->column == Column::Id) {
           list->runs.add(job.id);
         } else if (list->column == Column::Queue) {
-          list->add(queue_entry(job, reports.expected_runs()));
+          static const Forecast::Runs kNone;
+          list->add(
+              queue_entry(job, job.phase == JobPhase::Queued ? reports.expected_runs() : kNone));
         } else {
           list->add(entry_of(
               job, list->column,
