@@ -35,6 +35,14 @@ class WhatifTest(DaemonCase):
         with open(page) as file:
             self.assertIn("recorded", file.read())
 
+    def test_lengths_beyond_all_time(self):
+        """Two jobs of 285 years, one after the other, end later than the clock can count."""
+        self.start_daemon()
+        self.berth("daemon", "pause")
+        self.berth("submit", "--array", "2", "--expected", "9000000000s", "true")
+        fifo = self.results("--queue", "--policy", "fifo")["fifo"]
+        self.assertGreaterEqual(fifo["makespan_s"], 9e9)
+
     def test_the_past_as_a_workload(self):
         self.start_daemon()
         self.berth("submit", "--project", "a", "--mem", "1GiB", "--weight", "3", "--expected", "5s",
