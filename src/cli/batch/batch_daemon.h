@@ -14,7 +14,7 @@ struct QueuedTask {
   std::string reason;  // of a job that did not succeed: "exit 3"
 };
 
-/// The jobs that the daemon still knows, by number. None when no daemon runs: none is started.
+/// The jobs that the daemon still knows, by number; none when it cannot be reached.
 std::map<std::uint64_t, QueuedTask> look_up_tasks(const std::vector<std::uint64_t>& jobs);
 
 }  // namespace berth

@@ -20,7 +20,7 @@ Result<std::vector<JobId>> ask_for_jobs(std::string_view word, std::string_view 
   return found ? Result<std::vector<JobId>>(found->first(most)) : Failure(found.error());
 }
 
-Result<std::vector<JobId>> find_jobs(std::string_view word) {
+Result<std::vector<JobId>> jobs_to_follow(std::string_view word) {
   if (const Result<std::int64_t> number = parse_integer(word, "a job"); number && *number > 0) {
     return std::vector{JobId{static_cast<std::uint64_t>(*number)}};
   }
@@ -45,7 +45,7 @@ Result<std::vector<Dependency>> read_after(std::string_view text) {
   }
   std::vector<Dependency> after;
   for (const AfterName& name : *names) {
-    const Result<std::vector<JobId>> jobs = find_jobs(name.job);
+    const Result<std::vector<JobId>> jobs = jobs_to_follow(name.job);
     if (!jobs) {
       return Failure(jobs.error());
     }

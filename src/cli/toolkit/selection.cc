@@ -123,39 +123,44 @@ Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all) {
   return jobs;
 }
 
-Result<OrderedJobs> list_ordered_jobs(const Selection& selection, bool all,
-                                      const JobOrdering& order, std::size_t limit) {
+Result<std::map<JobId, JobReport>> find_jobs(std::span<const JobId> ids) {
   constexpr std::size_t kAtOnce = 500;  // numbers in one request
-  const Result<IdsReply> found =
-      as_message(ask_daemon("GET", fmt::format("/v1/jobs/ids?all={}&sort={}&descending={}&{}",
-                                               all ? 1 : 0, percent_encode(order.sort),
-                                               order.descending ? 1 : 0, selection.query())),
-                 parse_ids_reply);
-  if (!found) {
-    return Failure(found.error());
-  }
-  OrderedJobs ordered;
-  ordered.count = found->count;
-  ordered.states = found->states;
-  const std::vector<JobId> ids = found->first(limit);
+  std::map<JobId, JobReport> found;
   for (std::size_t first = 0; first < ids.size(); first += kAtOnce) {
-    const std::size_t end = std::min(first + kAtOnce, ids.size());
     Selection part;
-    for (std::size_t i = first; i < end; ++i) {
-      part.add(std::to_string(ids[i].value));
+    for (const JobId id : ids.subspan(first, std::min(kAtOnce, ids.size() - first))) {
+      part.add(std::to_string(id.value));
     }
     Result<std::vector<JobReport>> jobs = list_jobs(part, true);
     if (!jobs) {
       return Failure(jobs.error());
     }
-    std::map<JobId, JobReport> by_id;
     for (JobReport& job : *jobs) {
-      by_id.emplace(job.id, std::move(job));
+      found.emplace(job.id, std::move(job));
     }
-    for (std::size_t i = first; i < end; ++i) {
-      if (auto job = by_id.extract(ids[i])) {  // else it was forgotten meanwhile
-        ordered.jobs.push_back(std::move(job.mapped()));
-      }
+  }
+  return found;
+}
+
+Result<OrderedJobs> list_ordered_jobs(const Selection& selection, bool all,
+                                      const JobOrdering& order, std::size_t limit) {
+  const Result<IdsReply> chosen =
+      as_message(ask_daemon("GET", fmt::format("/v1/jobs/ids?all={}&sort={}&descending={}&{}",
+                                               all ? 1 : 0, percent_encode(order.sort),
+                                               order.descending ? 1 : 0, selection.query())),
+                 parse_ids_reply);
+  if (!chosen) {
+    return Failure(chosen.error());
+  }
+  const std::vector<JobId> ids = chosen->first(limit);
+  Result<std::map<JobId, JobReport>> jobs = find_jobs(ids);
+  if (!jobs) {
+    return Failure(jobs.error());
+  }
+  OrderedJobs ordered{{}, chosen->count, chosen->states};
+  for (const JobId id : ids) {
+    if (auto job = jobs->extract(id)) {  // else it was forgotten meanwhile
+      ordered.jobs.push_back(std::move(job.mapped()));
     }
   }
   return ordered;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ Result<bool> confirm(std::string_view verb, const Selection& selection, std::str
 
 /// All selected jobs in order of their numbers, fetched page by page.
 Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all);
+
+/// The jobs with these numbers, as far as they are on record.
+Result<std::map<JobId, JobReport>> find_jobs(std::span<const JobId> ids);
 
 /// The first of the selected jobs in some order.
 struct OrderedJobs {
