@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/job.h"
+#include "core/job_spec.h"
 
 namespace berth {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/job.h"
+#include "core/job_spec.h"
 #include "gpu/devices.h"
 #include "gpu/locks/lock_folder.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/device_table.h"
-#include "core/job.h"
+#include "core/job_spec.h"
 #include "core/recipe.h"
 #include "exec/runner.h"
 #include "run/halt.h"

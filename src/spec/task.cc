@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "base/units.h"
-#include "core/job.h"
+#include "core/job_spec.h"
 #include "spec/csv.h"
 #include "spec/shell_words.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/patience.h"
 #include "base/result.h"
-#include "core/job.h"
+#include "core/job_spec.h"
 #include "core/recipe.h"
 #include "spec/job_line.h"
 

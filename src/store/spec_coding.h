@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/job.h"
+#include "core/job_spec.h"
 #include "store/coding.h"
 
 namespace berth {

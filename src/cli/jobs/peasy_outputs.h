@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "core/job.h"
+#include "core/description.h"
 #include "spec/text_jobs.h"
 
 namespace berth {

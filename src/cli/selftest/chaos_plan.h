@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "core/job.h"
+#include "core/job_spec.h"
 
 namespace berth {
 

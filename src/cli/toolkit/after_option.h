@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/job.h"
+#include "core/job_spec.h"
 
 namespace berth {
 
