@@ -13,7 +13,7 @@ BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libe
 NPM_PACKAGE = $(if $(shell command -v npm),,npm)
 # A browser without a font shows nothing.
 BROWSER_PACKAGES = chromium fonts-dejavu-core fonts-noto-color-emoji
-TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux parallel procps $(BROWSER_PACKAGES)
+TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux zsh fish parallel procps $(BROWSER_PACKAGES)
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler $(BROWSER_PACKAGES)
 FUZZ_PACKAGES = clang libclang-rt-14-dev python3 python3-yaml
 

@@ -9,6 +9,8 @@ import unittest
 from daemon_case import BERTH, DEADLINE
 from life_case import LifeCase
 
+COMPLETIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../share/completions")
+
 
 class Words(LifeCase):
     def test_aliases(self):
@@ -77,14 +79,29 @@ class Words(LifeCase):
             self.assertIn(line, told)
 
     def test_completion_in_bash(self):
-        script = os.path.join(os.path.dirname(__file__), "../../share/completions/berth.bash")
+        self.assertEqual(self.in_shell(
+            "bash", "-c", f'. "{COMPLETIONS}/berth.bash"; COMP_WORDS=(berth que); COMP_CWORD=1; '
+            '_berth; echo "${COMPREPLY[@]}"; COMP_WORDS=(berth queue --col); COMP_CWORD=2; _berth; '
+            'echo "${COMPREPLY[@]}"'), "queue\n--columns\n")
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_completion_in_zsh(self):
+        # Stands for zsh's own function, which shows those of the candidates that fit.
+        shown = '_describe() { print -l -- "${(@P)2}"; }; '
+        self.assertIn("\nqueue:show the jobs that run and wait\n", self.in_shell(
+            "zsh", "-f", "-c", f'{shown} words=(berth que); CURRENT=2; . "{COMPLETIONS}/_berth"'))
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_completion_in_fish(self):
+        self.assertEqual(self.in_shell(
+            "fish", "--no-config", "-c",
+            f'source "{COMPLETIONS}/berth.fish"; complete -C "berth que"'),
+            "queue\tshow the jobs that run and wait\n")
+
+    def in_shell(self, *words):
         env = dict(self.env, PATH=f"{os.path.dirname(BERTH)}:{self.env['PATH']}")
-        done = subprocess.run(
-            ["bash", "-c", f'. "{script}"; COMP_WORDS=(berth que); COMP_CWORD=1; _berth; '
-             'echo "${COMPREPLY[@]}"; COMP_WORDS=(berth queue --col); COMP_CWORD=2; _berth; '
-             'echo "${COMPREPLY[@]}"'], env=env, text=True, capture_output=True, timeout=DEADLINE,
-            check=True)
-        self.assertEqual(done.stdout, "queue\n--columns\n")
+        return subprocess.run(words, env=env, text=True, capture_output=True, timeout=DEADLINE,
+                              check=True).stdout
 
 
 class Newest(LifeCase):
