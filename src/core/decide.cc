@@ -46,6 +46,13 @@ class Scheduler::CurrentView final : public View {
         !scheduler_.devices_.fits_when_empty(id, needs)) {
       return kNever;
     }
+    if (slot.leases.empty() || needs.alone()) {
+      Time end = now_;
+      for (const DeviceLease& lease : slot.leases) {
+        end = std::max(end, expected_end(job(lease.job)));
+      }
+      return scheduler_.devices_.fits_beside(id, needs, {}) ? end : kNever;  // else: foreign use
+    }
     std::vector<std::pair<Time, DeviceLease>> by_end;
     for (const DeviceLease& lease : slot.leases) {
       by_end.emplace_back(expected_end(job(lease.job)), lease);

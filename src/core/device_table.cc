@@ -120,12 +120,6 @@ std::int64_t score(const DeviceSlot& slot, const Needs& needs, Placement placeme
   return 0;
 }
 
-/// The job wants devices for itself and does not care which.
-bool any_whole_device(const Needs& needs) {
-  return needs.alone() && needs.model.empty() && needs.only.empty() && needs.exclude.empty() &&
-         needs.prefer.empty();
-}
-
 /// Idle devices alone where they are enough, unless that would keep waiting jobs from the whole
 /// devices that they want: then shared ones alone, where those are enough.
 void keep_idle_or_shared(std::vector<Candidate>& candidates, std::span<const DeviceSlot> slots,
@@ -282,6 +276,23 @@ bool DeviceTable::fits_beside(DeviceId id, const Needs& needs,
   return slot.foreign.count <= slot.spec.memory.count / 4;
 }
 
+Bytes DeviceTable::most_room() const {
+  constexpr Bytes kUnknown{std::int64_t{1} << 62};
+  Bytes most;
+  for (const DeviceSlot& slot : slots_) {
+    const bool alone = !slot.leases.empty() && slot.leases.front().alone;
+    if (slot.health != DeviceHealth::Ok || slot.taken || alone) {
+      continue;
+    }
+    Bytes room = slot.spec.memory == Bytes{} ? kUnknown : slot.spec.memory;
+    for (const DeviceLease& lease : slot.leases) {
+      room = room - lease.held();
+    }
+    most = std::max(most, room - slot.foreign);
+  }
+  return most;
+}
+
 bool DeviceTable::fits(DeviceId id, const Needs& needs) const {
   const DeviceSlot& slot = slots_[id.value];
   return slot.health == DeviceHealth::Ok && !slot.taken && matches(slot, needs) &&
@@ -310,7 +321,7 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   if (needs.gpus == 0) {
     return cpu_free() ? std::optional(std::vector<DeviceId>{}) : std::nullopt;
   }
-  if (any_whole_device(needs) && avoid.empty() && idle_.flat() &&
+  if (needs.any_whole_device() && avoid.empty() && idle_.flat() &&
       needs.gpus <= idle_.largest_node() && placement != Placement::BestFit &&
       placement != Placement::Fgd) {
     return place_whole(needs.gpus, placement);
@@ -363,7 +374,7 @@ std::optional<std::vector<DeviceId>> DeviceTable::place_whole(std::uint32_t coun
 }
 
 std::optional<std::string> DeviceTable::impossible(const Needs& needs) const {
-  if (needs.gpus == 0 || (any_whole_device(needs) && needs.gpus <= present_)) {
+  if (needs.gpus == 0 || (needs.any_whole_device() && needs.gpus <= present_)) {
     return std::nullopt;
   }
   std::size_t matching = 0;

@@ -91,6 +91,11 @@ class DeviceTable {
   /// An error when no state of the leases would ever let this job start.
   std::optional<std::string> impossible(const Needs& needs) const;
 
+  /// No job with a larger claim fits on any device now.
+  Bytes most_room() const;
+  /// How many devices a job could have to itself now.
+  std::size_t idle() const { return idle_.count(); }
+
   /// How many devices may take jobs, busy or not.
   std::size_t serving() const { return serving_; }
 

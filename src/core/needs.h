@@ -57,6 +57,11 @@ struct Needs {
   /// With neither a claim nor a share, it is unknown which jobs fit beside this one.
   bool alone() const { return share == 0 && memory == Bytes{}; }
 
+  /// The job wants devices for itself and does not care which.
+  bool any_whole_device() const {
+    return alone() && model.empty() && only.empty() && exclude.empty() && prefer.empty();
+  }
+
   friend auto operator<=>(const Needs&, const Needs&) = default;
 };
 

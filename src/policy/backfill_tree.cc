@@ -7,12 +7,13 @@
 namespace berth {
 
 void BackfillTree::update(Node& node) const {
-  node.least_amount = node.entry.amount;
-  node.least_length = node.entry.length;
+  node.least = node.entry.measures;
   for (const Link link : {node.left, node.right}) {
     if (link != 0) {
-      node.least_amount = std::min(node.least_amount, nodes_[link].least_amount);
-      node.least_length = std::min(node.least_length, nodes_[link].least_length);
+      const Measures& below = nodes_[link].least;
+      node.least = {std::min(node.least.amount, below.amount),
+                    std::min(node.least.memory, below.memory),
+                    std::min(node.least.length, below.length)};
     }
   }
 }
@@ -57,7 +58,7 @@ void BackfillTree::insert(const Entry& entry) {
     link = unused_.back();
     unused_.pop_back();
   }
-  nodes_[link] = {entry, entry.amount, entry.length, random_.next(), 0, 0};
+  nodes_[link] = {entry, entry.measures, random_.next(), 0, 0};
   const auto [below, rest] = split(root_, entry.key);
   root_ = merge(merge(below, link), rest);
 }
@@ -83,14 +84,14 @@ BackfillTree::Link BackfillTree::find(Link tree, const QueueKey& after, const Ga
     return 0;
   }
   const Node& node = nodes_[tree];
-  if (!gap.takes(node.least_amount, node.least_length)) {
+  if (!gap.takes(node.least)) {
     return 0;
   }
   if (after < node.entry.key) {
     if (const Link found = find(node.left, after, gap); found != 0) {
       return found;
     }
-    if (gap.takes(node.entry.amount, node.entry.length)) {
+    if (gap.takes(node.entry.measures)) {
       return tree;
     }
   }

@@ -1,9 +1,11 @@
-// BackfillTree: the waiting jobs in order, with the least amount and the least length in every
-// subtree. With these, the first job that may start past others is found without a look at all
-// jobs. A treap: its balance comes from numbers drawn per job, the same in every run.
+// BackfillTree: waiting jobs, or groups of them, in order, with the least of all measures in every
+// subtree. With these, the first one that may start past others is found without a look at all of
+// them. A treap: its balance comes from numbers drawn per entry, the same in every run.
 #pragma once
 
+#include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -11,38 +13,56 @@
 
 namespace berth {
 
+/// What a job takes; of a group, the least that one of its jobs takes of each.
+struct Measures {
+  Amount amount = 0;
+  Bytes memory;  // on one device
+  Duration length{};
+
+  friend bool operator==(const Measures&, const Measures&) = default;
+};
+
+/// A job may start past others if it needs no more than `room` and `memory`, and either is no
+/// longer than `length` or needs no more than `spare`.
+struct Gap {
+  Amount room = std::numeric_limits<Amount>::max();
+  Duration length = kForever;
+  Amount spare = std::numeric_limits<Amount>::max();
+  Bytes memory{std::numeric_limits<std::int64_t>::max()};
+
+  bool takes(const Measures& job) const {
+    return job.amount <= room && job.memory <= memory &&
+           (job.length <= length || job.amount <= spare);
+  }
+};
+
 class BackfillTree {
  public:
   struct Entry {
     QueueKey key;
-    ShapeId shape;
-    Amount amount = 0;
-    Duration length{};
-  };
-  /// A job qualifies if it needs no more than `room`, and either is no longer than `length` or
-  /// needs no more than `spare`.
-  struct Gap {
-    Amount room = 0;
-    Duration length{};
-    Amount spare = 0;
+    std::uint32_t item = 0;  // what stands here, for the user of the tree
+    Measures measures;
 
-    bool takes(Amount amount, Duration expected) const {
-      return amount <= room && (expected <= length || amount <= spare);
-    }
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
 
   void insert(const Entry& entry);
   void erase(const QueueKey& key);
   bool contains(const QueueKey& key) const;
+  bool empty() const { return root_ == 0; }
+  /// The least of each measure. The tree must not be empty.
+  const Measures& least() const { return nodes_[root_].least; }
   /// The first entry behind `after` that the gap takes; nullptr: none. Valid until the next change.
   const Entry* first(const QueueKey& after, const Gap& gap) const;
+  const Entry* first(const Gap& gap = {}) const { return first(kBeforeAll, gap); }
 
  private:
+  static constexpr QueueKey kBeforeAll{std::numeric_limits<Rank>::min(), JobId{}};
+
   using Link = std::uint32_t;  // index into nodes_; 0: none
   struct Node {
     Entry entry;
-    Amount least_amount = 0;
-    Duration least_length{};
+    Measures least;
     std::uint64_t weight = 0;
     Link left = 0;
     Link right = 0;

@@ -20,7 +20,8 @@ class Commit final : public Policy {
   Rank rank(const Job& job, const Needs& needs) override { return order_.rank(job, needs); }
 
   void joined(const Job& job, const Needs& needs) override {
-    waiting_.insert({{0, job.id}, job.shape, amount_of(needs), job.expected_left()});
+    waiting_.insert(
+        {{0, job.id}, job.shape.value, {amount_of(needs), Bytes{}, job.expected_left()}});
   }
   void left(const Job& job, const Needs&) override {
     waiting_.erase({0, job.id});
@@ -61,11 +62,11 @@ class Commit final : public Policy {
     const Amount room = pool_size(view.devices()) - running_.amount();
     const Time start = running_.shadow(wanted, room, view.now()).when;
     const Duration before = start - view.now() - Duration{1};
-    const BackfillTree::Entry* entry = waiting_.first({}, {room, before, -1});
+    const BackfillTree::Entry* entry = waiting_.first(Gap{room, before, -1});
     if (entry == nullptr) {
       return std::nullopt;
     }
-    auto devices = view.place(entry->shape, {});
+    auto devices = view.place(ShapeId{entry->item}, {});
     return devices ? std::optional(Proposal{entry->key.job, std::move(*devices)}) : std::nullopt;
   }
 

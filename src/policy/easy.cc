@@ -3,14 +3,14 @@
 // start past it that are expected to end by then, or that need no more than what will be spare.
 #include <algorithm>
 
-#include "policy/backfill_tree.h"
+#include "policy/backfill_queue.h"
 #include "policy/make.h"
 #include "policy/running_ends.h"
 
 namespace berth {
 namespace {
 
-/// How many jobs are tried that have room in the pool, but find no devices that fit.
+/// How many kinds of job are tried that have room in the pool, but find no devices that fit.
 constexpr int kMostTries = 64;
 
 class Easy final : public Policy {
@@ -23,9 +23,12 @@ class Easy final : public Policy {
   Rank rank(const Job& job, const Needs& needs) override { return order_.rank(job, needs); }
 
   void joined(const Job& job, const Needs& needs) override {
-    waiting_.insert({{job.rank, job.id}, job.shape, amount_of(needs), job.expected_left()});
+    waiting_.insert(
+        {{job.rank, job.id}, job.shape, {amount_of(needs), Bytes{}, job.expected_left()}});
   }
-  void left(const Job& job, const Needs&) override { waiting_.erase({job.rank, job.id}); }
+  void left(const Job& job, const Needs&) override {
+    waiting_.erase({job.rank, job.id}, job.shape);
+  }
   void started(const Job& job, const Needs& needs, Time now) override {
     running_.add(job, needs, now);
   }
@@ -71,25 +74,23 @@ class Easy final : public Policy {
     }
     RunningEnds::Shadow& shadow = kept_.shadow;
     const Duration until = shadow.when == kNever ? kForever : shadow.when - view.now();
-    const BackfillTree::Gap gap{room, until, shadow.spare};
-    QueueKey after = head.first;
+    BackfillQueue::Search search(waiting_, {.room = room, .length = until, .spare = shadow.spare});
     for (int tries = kMostTries; tries > 0; --tries) {
-      const BackfillTree::Entry* entry = waiting_.first(after, gap);
-      if (entry == nullptr) {
+      const auto found = search.next();
+      if (!found) {
         return std::nullopt;
       }
-      if (auto devices = view.place(entry->shape, {})) {
-        shadow.spare -= entry->length <= until ? 0 : entry->amount;
-        return Proposal{entry->key.job, std::move(*devices)};
+      if (auto devices = view.place(found->shape, {})) {
+        shadow.spare -= found->measures.length <= until ? 0 : found->measures.amount;
+        return Proposal{found->key.job, std::move(*devices)};
       }
-      after = entry->key;
     }
     return std::nullopt;
   }
 
   Order order_;
   std::string name_;
-  BackfillTree waiting_;
+  BackfillQueue waiting_;
   RunningEnds running_;
   Kept kept_;
 };

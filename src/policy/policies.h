@@ -17,9 +17,10 @@
 namespace berth {
 
 struct PriorityOptions {
-  Duration aging = std::chrono::hours(1);     // waiting time that outweighs one step of priority
+  Duration aging = std::chrono::hours(24 * 8);  // waiting time that outweighs one step of priority
   Duration patience = std::chrono::hours(1);  // after which devices are collected for a blocked job
   Duration together = std::chrono::minutes(1);  // jobs submitted within it may change places
+  Duration half_life = std::chrono::hours(24);  // after which an owner's use counts half
 };
 
 struct PolicyOptions {
@@ -36,7 +37,8 @@ struct PolicyOptions {
 /// First come, first served: nothing overtakes a job that does not fit yet.
 std::unique_ptr<Policy> make_fifo();
 
-/// The default: priority with aging, and backfilling that does not delay the first blocked job.
+/// The default: short jobs soon and nobody late, shares between owners, and backfilling that does
+/// not delay the first blocked job.
 std::unique_ptr<Policy> make_priority(PriorityOptions options = {});
 
 /// All policy names, without rules joined by `+`.

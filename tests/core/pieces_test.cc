@@ -133,7 +133,7 @@ TEST_F(Pieces, AForecastLooksAtTheFirstJobsOnly) {
   spec.expected = seconds(10);
   const JobId first = submit(spec, 50'000);
   JobSpec following = after(first);
-  following.expected = seconds(1);
+  following.expected = seconds(20);
   submit(following, 50'000);
   settle();
   Forecast forecast = scheduler_.forecast(make_priority(), seconds(1), 100, now_);

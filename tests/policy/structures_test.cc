@@ -4,9 +4,11 @@
 #include <map>
 
 #include "base/random.h"
+#include "policy/backfill_queue.h"
 #include "policy/backfill_tree.h"
 #include "policy/profile.h"
 #include "policy/running_ends.h"
+#include "policy/window_order.h"
 
 namespace berth {
 namespace {
@@ -22,8 +24,9 @@ TEST(BackfillTree, FindsWhatALoopFinds) {
       if (plain.empty() || random.below(3) != 0) {
         BackfillTree::Entry entry;
         entry.key = {static_cast<Rank>(random.below(20)), JobId{i}};
-        entry.amount = static_cast<Amount>(random.below(50));
-        entry.length = seconds(random.below(100));
+        entry.measures.amount = static_cast<Amount>(random.below(50));
+        entry.measures.length = seconds(random.below(100));
+        entry.measures.memory = Bytes{static_cast<std::int64_t>(random.below(10))};
         tree.insert(entry);
         plain.emplace(entry.key, entry);
       } else {
@@ -32,12 +35,13 @@ TEST(BackfillTree, FindsWhatALoopFinds) {
         tree.erase(gone->first);
         plain.erase(gone);
       }
-      const BackfillTree::Gap gap{static_cast<Amount>(random.below(30)), seconds(random.below(30)),
-                                  static_cast<Amount>(random.below(10)) - 1};
+      const Gap gap{static_cast<Amount>(random.below(30)), seconds(random.below(30)),
+                    static_cast<Amount>(random.below(10)) - 1,
+                    Bytes{static_cast<std::int64_t>(random.below(8))}};
       const QueueKey after{static_cast<Rank>(random.below(20)), JobId{random.below(500)}};
       const BackfillTree::Entry* found = tree.first(after, gap);
       auto wanted = plain.upper_bound(after);
-      while (wanted != plain.end() && !gap.takes(wanted->second.amount, wanted->second.length)) {
+      while (wanted != plain.end() && !gap.takes(wanted->second.measures)) {
         ++wanted;
       }
       ASSERT_EQ(found == nullptr, wanted == plain.end());
@@ -45,6 +49,76 @@ TEST(BackfillTree, FindsWhatALoopFinds) {
         EXPECT_EQ(found->key, wanted->first);
       }
     }
+  }
+}
+
+/// What a search must meet: the first job of each shape that the gap takes, in order.
+std::vector<JobId> met_by_a_loop(const std::map<QueueKey, BackfillQueue::Waiting>& jobs,
+                                 const Gap& gap) {
+  std::vector<JobId> met;
+  std::set<std::uint32_t> shapes;
+  for (const auto& [key, job] : jobs) {
+    if (gap.takes(job.measures) && shapes.insert(job.shape.value).second) {
+      met.push_back(key.job);
+    }
+  }
+  return met;
+}
+
+TEST(BackfillQueue, MeetsEachShapeOnceInOrder) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    BackfillQueue queue;
+    std::map<QueueKey, BackfillQueue::Waiting> plain;
+    for (std::uint64_t i = 1; i < 300; ++i) {
+      if (plain.empty() || random.below(3) != 0) {
+        const auto shape = static_cast<std::uint32_t>(random.below(8));
+        const BackfillQueue::Waiting job{{static_cast<Rank>(random.below(20)), JobId{i}},
+                                         ShapeId{shape},
+                                         {shape / 2, Bytes{}, seconds(random.below(50))}};
+        queue.insert(job);
+        plain.emplace(job.key, job);
+      } else {
+        auto gone = plain.begin();
+        std::advance(gone, static_cast<long>(random.below(plain.size())));
+        queue.erase(gone->first, gone->second.shape);
+        plain.erase(gone);
+      }
+      const Gap gap{static_cast<Amount>(random.below(5)), seconds(random.below(30)),
+                    static_cast<Amount>(random.below(4)) - 1};
+      std::vector<JobId> met;
+      BackfillQueue::Search search(queue, gap);
+      while (const auto found = search.next()) {
+        met.push_back(found->key.job);
+      }
+      ASSERT_EQ(met, met_by_a_loop(plain, gap));
+    }
+  }
+}
+
+TEST(WindowOrder, ALongerJobHasALongerWindowButNotForEver) {
+  Duration before{};
+  for (const Duration length : std::initializer_list<Duration>{
+           seconds(1), seconds(60), seconds(3600), seconds(86'400), seconds(86'400 * 365)}) {
+    const Duration window = window_of(length);
+    EXPECT_GT(window, before);
+    EXPECT_LT(window, 20 * length);
+    EXPECT_LT(window, std::chrono::hours(8 * 24));
+    before = window;
+  }
+  EXPECT_EQ(window_of(kForever), window_of(std::chrono::hours(1)));
+}
+
+TEST(WindowOrder, PrioritiesComeFirstAndStayApart) {
+  const WindowOrder order{std::chrono::hours(8 * 24)};
+  Rank before = std::numeric_limits<Rank>::min();
+  for (const std::int32_t priority :
+       {-kMostPriority, -kMostPriority + 1, -1, 0, 1, kMostPriority}) {
+    Job job;
+    job.priority = priority;
+    job.submitted = Time(std::chrono::hours(24 * 365 * 60));
+    EXPECT_GT(order.rank(job), before);
+    before = order.rank(job);
   }
 }
 
