@@ -1,61 +1,248 @@
 #include "policy/by_owner.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "policy/pool.h"
 
 namespace berth {
 namespace {
 
-/// Kinds of job that are looked at, to find all owners, and that are tried of each.
-constexpr std::size_t kMostLooks = 32'768;
-constexpr std::size_t kMostKindsOfOne = 256;
+/// How many kinds of job are tried that should have room but find no devices that fit.
+constexpr int kMostTries = 256;
+/// How many kinds of job that fit are compared.
+constexpr int kChoice = 64;
+
+Bytes claim_of(const Needs& needs) { return needs.gpus > 0 ? needs.memory : Bytes{}; }
+Duration length_of(const Job& job) { return std::min(job.expected_left(), job.limit); }
+
+/// Whether it matters which devices the job gets, or who is on them.
+bool is_choosy(const Needs& needs) { return needs.gpus > 0 && !needs.any_whole_device(); }
+
+Amount idle_amount(const View& view) {
+  return static_cast<Amount>(view.devices().idle()) * kWholeShare;
+}
 
 }  // namespace
 
-std::optional<Proposal> ByOwner::propose(const View& view) {
-  struct Candidate {
-    double score;
-    Queue::Head head;
-  };
-  std::vector<Candidate> candidates;
-  struct Owner {
-    double score = 0;
-    std::size_t kinds = 0;
-  };
-  std::map<OwnerId, Owner> owners;
-  std::size_t looks = kMostLooks;
-  for (const Queue::Head& head : view.queue().heads()) {
-    if (looks-- == 0) {
-      break;
-    }
-    const OwnerId id = view.queue().bucket(head.shape).owner;
-    const auto [known, is_new] = owners.try_emplace(id);
-    Owner& owner = known->second;
-    if (is_new) {
-      owner.score = score(id, view.job(head.first.job).weight, view);
-    }
-    // One with very many kinds must not hide the others.
-    if (++owner.kinds <= kMostKindsOfOne && candidates.size() < kMostKinds) {
-      candidates.push_back({owner.score, head});
-    }
+bool ByOwner::is_away(OwnerId owner) const { return !runs_.contains(owner); }
+
+void ByOwner::joined(const Job& job, const Needs& needs) {
+  if (!turns_.waits(job.owner)) {
+    owner_joins(job, is_away(job.owner));
   }
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.score, a.head) < std::tie(b.score, b.head);
-  });
-  for (const Candidate& candidate : candidates) {
-    if (auto devices = view.place(candidate.head.shape, {})) {
-      chosen(view.queue().bucket(candidate.head.shape).owner);
-      return Proposal{candidate.head.first.job, std::move(*devices)};
+  // Jobs that share devices are measured by their claims: place() says whether the rest fits.
+  const Amount whole = needs.alone() ? amount_of(needs) : 0;
+  turns_.joined(job, {whole, claim_of(needs), length_of(job)});
+  claims_ += claim_of(needs) > Bytes{} ? 1 : 0;
+  choosy_ += is_choosy(needs) ? 1 : 0;
+}
+
+void ByOwner::left(const Job& job, const Needs& needs) {
+  turns_.left(job);
+  blocked_ = job.id == blocked_ ? JobId{} : blocked_;
+  claims_ -= claim_of(needs) > Bytes{} ? 1 : 0;
+  choosy_ -= is_choosy(needs) ? 1 : 0;
+}
+
+void ByOwner::started(const Job& job, const Needs& needs, Time now) {
+  running_.add(job, needs, now);
+  ++runs_[job.owner];
+  choosy_ += is_choosy(needs) ? 1 : 0;
+  has_started(job, needs, now);
+  turns_.touch(job.owner);
+}
+
+void ByOwner::stopped(const Job& job, const Needs& needs, Time now) {
+  running_.remove(job);
+  const auto runs = runs_.find(job.owner);
+  if (--runs->second == 0) {
+    runs_.erase(runs);
+  }
+  choosy_ -= is_choosy(needs) ? 1 : 0;
+  has_stopped(job, needs, now);
+  turns_.touch(job.owner);
+}
+
+PolicyBooks ByOwner::close_books() {
+  turns_.unsettle();
+  PolicyBooks books = {0};
+  running_.add_to(books);
+  books[0] = static_cast<std::int64_t>(books.size());
+  add_notes(books);
+  return books;
+}
+
+bool ByOwner::take_books(const PolicyBooks& books) {
+  const auto all = std::span(books);
+  if (all.empty() || all[0] < 1 || static_cast<std::uint64_t>(all[0]) > all.size()) {
+    return false;
+  }
+  const auto notes = static_cast<std::size_t>(all[0]);
+  return running_.take(all.subspan(1, notes - 1)) && take_notes(all.subspan(notes));
+}
+
+std::optional<Proposal> ByOwner::propose(const View& view) {
+  turns_.settle(view, *this);
+  blocked_ = {};
+  OwnerTurns::Search search(turns_, {});
+  while (const auto found = search.next()) {
+    if (view.place(found->job.shape, {})) {
+      return start(view, *found, search, {}, {});
+    }
+    if (view.queue().needs(found->job.shape).gpus > 0) {
+      blocked_ = found->job.key.job;
+      return backfill(view);
     }
   }
   return std::nullopt;
 }
 
+std::optional<Reservation> ByOwner::reservation(const View& view) const {
+  return blocked_ == JobId{} ? std::nullopt : reserve(view, view.job(blocked_));
+}
+
+Time ByOwner::next_look(const View& view) const {
+  if (blocked_ == JobId{}) {
+    return kNever;
+  }
+  const Time impatient = add_saturating(view.job(blocked_).submitted, options_.patience);
+  return impatient > view.now() ? impatient : kNever;
+}
+
+bool ByOwner::impatient(const View& view, const Job& job) const {
+  return view.now() >= add_saturating(job.submitted, options_.patience);
+}
+
+/// The devices on which the job will have room first. Of those that have it by a known time, the
+/// ones that have it latest: the others are of use to other jobs until then.
+std::optional<Reservation> ByOwner::reserve(const View& view, const Job& job) const {
+  const Needs& needs = view.queue().needs(job.shape);
+  std::vector<std::pair<Time, DeviceId>> free;
+  for (std::uint32_t i = 0; i < view.devices().size(); ++i) {
+    const DeviceSlot& slot = view.devices()[DeviceId{i}];
+    if (slot.health == DeviceHealth::Ok && view.devices().fits_when_empty(DeviceId{i}, needs)) {
+      free.emplace_back(view.expected_free(DeviceId{i}, needs), DeviceId{i});
+    }
+  }
+  if (free.size() < needs.gpus) {
+    return std::nullopt;  // devices are drained or lost: keeping the others back gains nothing
+  }
+  std::sort(free.begin(), free.end());
+  Reservation kept{job.id, free[needs.gpus - 1].first, {}};
+  if (kept.from == kNever && !impatient(view, job)) {
+    return std::nullopt;
+  }
+  auto end = free.begin() + needs.gpus;
+  while (kept.from != kNever && end != free.end() && end->first <= kept.from) {
+    ++end;
+  }
+  std::for_each(end - needs.gpus, end,
+                [&](const auto& each) { kept.devices.push_back(each.second); });
+  return kept;
+}
+
+/// The gap behind a reservation of devices.
+Gap ByOwner::gap_behind(const View& view, const Reservation& kept) const {
+  const Amount idle = idle_amount(view);
+  Gap gap{.room = idle, .spare = idle};
+  if (!kept.devices.empty()) {
+    const auto idle_ones = std::count_if(kept.devices.begin(), kept.devices.end(),
+                                         [&](auto id) { return view.devices().fits(id, Needs{}); });
+    gap.spare -= idle_ones * Amount{kWholeShare};
+    gap.length = kept.from == kNever ? Duration{} : kept.from - view.now();
+  }
+  if (claims_ > 0) {
+    gap.memory = view.devices().most_room();
+  }
+  return gap;
+}
+
+/// The same where all jobs want whole devices and do not care which: only numbers count.
+Gap ByOwner::gap_in_pool(const View& view, const Job& first) const {
+  const Amount idle = idle_amount(view);
+  const Amount wanted = amount_of(view.queue().needs(first.shape));
+  const RunningEnds::Shadow shadow = running_.shadow(wanted, idle, view.now());
+  if (shadow.when != kNever) {
+    return {.room = idle, .length = shadow.when - view.now(), .spare = shadow.spare};
+  }
+  const Amount kept = impatient(view, first) ? std::min(wanted, idle) : 0;
+  return {.room = idle, .length = kept > 0 ? Duration{} : kForever, .spare = idle - kept};
+}
+
+std::optional<Proposal> ByOwner::backfill(const View& view) {
+  const Job& first = view.job(blocked_);
+  const bool in_pool = choosy_ == 0 && view.devices().serving() == view.devices().size();
+  const Reservation kept = in_pool ? Reservation{} : reserve(view, first).value_or(Reservation{});
+  const Gap gap = in_pool ? gap_in_pool(view, first) : gap_behind(view, kept);
+  OwnerTurns::Search search(turns_, gap);
+  for (int tries = kMostTries; tries > 0; --tries) {
+    const auto found = search.next();
+    if (!found) {
+      return std::nullopt;
+    }
+    if (auto proposal = start(view, *found, search, kept, gap)) {
+      return proposal;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Starts this job, or a larger one behind it that may go first for its size.
+std::optional<Proposal> ByOwner::start(const View& view, const OwnerTurns::Found& found,
+                                       OwnerTurns::Search& search, const Reservation& kept,
+                                       const Gap& gap) {
+  std::optional<Proposal> best = fit(view, found, kept, gap);
+  Bytes claim = view.queue().needs(found.job.shape).memory;
+  for (int left = kChoice; best && claim > Bytes{} && left > 0; --left) {
+    const auto other = search.next();
+    if (!other) {
+      break;
+    }
+    const Bytes wanted = view.queue().needs(other->job.shape).memory;
+    if (wanted > claim && together(view, found, *other)) {
+      if (auto proposal = fit(view, *other, kept, gap)) {
+        best = std::move(proposal);
+        claim = wanted;
+      }
+    }
+  }
+  if (best) {
+    const Job& job = view.job(best->job);
+    chosen(job, turns_.is_first(job), view.now());
+  }
+  return best;
+}
+
+bool ByOwner::together(const View& view, const OwnerTurns::Found& a,
+                       const OwnerTurns::Found& b) const {
+  const Job& first = view.job(a.job.key.job);
+  const Job& other = view.job(b.job.key.job);
+  return a.owner == b.owner && first.priority == other.priority &&
+         (blocked_ != JobId{} ||
+          other.submitted <= add_saturating(first.submitted, options_.together));
+}
+
+/// This job beside what is kept, or on what is kept one of its kind that will be gone in time.
+std::optional<Proposal> ByOwner::fit(const View& view, const OwnerTurns::Found& found,
+                                     const Reservation& kept, const Gap& gap) const {
+  const ShapeId shape = found.job.shape;
+  if (kept.devices.empty()) {
+    auto devices = view.place(shape, {});
+    return devices ? std::optional(Proposal{found.job.key.job, std::move(*devices)}) : std::nullopt;
+  }
+  if (auto devices = view.place(shape, kept.devices)) {
+    return Proposal{found.job.key.job, std::move(*devices)};
+  }
+  Gap in_time = gap;
+  in_time.spare = -1;
+  const auto brief = turns_.queue_of(found.owner).first_of(shape, in_time);
+  auto devices = brief ? view.place(shape, {}) : std::nullopt;
+  return devices ? std::optional(Proposal{brief->key.job, std::move(*devices)}) : std::nullopt;
+}
+
 double expected_use(const Job& job, const Needs& needs) {
   constexpr Duration kTypical = std::chrono::hours(1);  // where nobody can tell
-  const Duration length = std::min(job.expected_left(), job.limit);
+  const Duration length = length_of(job);
   return to_seconds(length == kForever ? kTypical : length) *
          static_cast<double>(amount_of(needs)) / kWholeShare;
 }

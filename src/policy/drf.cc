@@ -1,5 +1,7 @@
 // Dominant resource fairness (Ghodsi et al., NSDI '11): an owner's dominant share is the larger of
 // their parts of all GPUs and of all GPU memory; the lowest, over the weight, goes first.
+#include <cmath>
+
 #include "policy/by_owner.h"
 #include "policy/make.h"
 #include "policy/pool.h"
@@ -11,10 +13,10 @@ class Drf final : public ByOwner {
  public:
   std::string_view name() const override { return "drf"; }
 
-  void started(const Job& job, const Needs& needs, Time) override { change(job, needs, 1); }
-  void stopped(const Job& job, const Needs& needs, Time) override { change(job, needs, -1); }
-
  private:
+  void has_started(const Job& job, const Needs& needs, Time) override { change(job, needs, 1); }
+  void has_stopped(const Job& job, const Needs& needs, Time) override { change(job, needs, -1); }
+
   struct Use {
     Amount compute = 0;
     Bytes memory;
@@ -26,8 +28,9 @@ class Drf final : public ByOwner {
     use.memory.count += sign * needs.memory.count * needs.gpus;
   }
 
-  double score(OwnerId owner, std::uint32_t weight, const View& view) override {
-    const Use& use = use_[owner];
+  /// In billionths of the machine.
+  Rank set_back(const Job& first, const View& view) override {
+    const Use& use = use_[first.owner];
     const auto all = static_cast<double>(std::max<Amount>(pool_size(view.devices()), 1));
     double share = static_cast<double>(use.compute) / all;
     if (use.memory > Bytes{}) {
@@ -40,7 +43,7 @@ class Drf final : public ByOwner {
                          static_cast<double>(use.memory.count) / static_cast<double>(memory.count));
       }
     }
-    return share / weight;
+    return std::llround(share / first.weight * 1e9);
   }
 
   std::map<OwnerId, Use> use_;

@@ -1,4 +1,6 @@
 // Fair share: who has used the least GPU time lately, over their weight, goes first.
+#include <cmath>
+
 #include "policy/by_owner.h"
 #include "policy/decayed_use.h"
 #include "policy/make.h"
@@ -12,24 +14,20 @@ class Fair final : public ByOwner {
 
   std::string_view name() const override { return "fair"; }
 
-  void started(const Job& job, const Needs& needs, Time now) override {
+ private:
+  /// In GPU-microseconds.
+  Rank set_back(const Job& first, const View& view) override {
+    return std::llround(use_.of(first.owner, view.now()) / first.weight * 1e6);
+  }
+
+  void has_started(const Job& job, const Needs& needs, Time now) override {
     use_.started(job, needs, now);
   }
-  void stopped(const Job& job, const Needs& needs, Time now) override {
+  void has_stopped(const Job& job, const Needs& needs, Time now) override {
     use_.stopped(job, needs, now);
   }
-
-  PolicyBooks close_books() override {
-    PolicyBooks books;
-    use_.add_to(books);
-    return books;
-  }
-  bool take_books(const PolicyBooks& books) override { return use_.take(books); }
-
- private:
-  double score(OwnerId owner, std::uint32_t weight, const View& view) override {
-    return use_.of(owner, view.now()) / weight;
-  }
+  void add_notes(PolicyBooks& books) const override { use_.add_to(books); }
+  bool take_notes(std::span<const std::int64_t> notes) override { return use_.take(notes); }
 
   DecayedUse use_;
 };

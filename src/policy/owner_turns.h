@@ -1,42 +1,44 @@
-// OwnerTurns: the waiting jobs of all owners in one order, in which no owner is served at the
-// expense of another.
-//
-// The jobs of one owner stand in order of their ranks. Between owners, two things count besides the
-// rank of an owner's first job. An owner's queue counts from when it was last served: who has
-// submitted a thousand jobs at once has waited for the first of them only. And an owner is set back
-// by the time for which they have had the whole machine lately, over their weight.
+// OwnerTurns: the waiting jobs of all owners in one order. The jobs of one owner stand in order of
+// their ranks; an owner as a whole may be set back behind others by what a policy holds against the
+// owner.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "policy/backfill_queue.h"
-#include "policy/decayed_use.h"
-#include "policy/window_order.h"
 
 namespace berth {
 
 class OwnerTurns {
  public:
-  OwnerTurns(WindowOrder order, Duration half_life) : order_(order), use_(half_life) {}
+  /// How far the jobs of an owner stand behind their ranks at the moment; `first` is the first of
+  /// them.
+  class SetBack {
+   public:
+    virtual Rank set_back(const Job& first, const View& view) = 0;
+
+   protected:
+    ~SetBack() = default;
+  };
 
   void joined(const Job& job, const Measures& measures);
   void left(const Job& job);
-  void started(const Job& job, const Needs& needs, Time now);
-  void stopped(const Job& job, const Needs& needs, Time now);
+  /// What is held against this owner has changed.
+  void touch(OwnerId owner) { changed_.insert(owner); }
 
-  /// Brings the order up to date. Call it before a search. Where very many owners wait, those that
-  /// nothing has happened to are brought up to date little by little.
-  void settle(const View& view);
-  /// This job is about to start: if it is the first of its owner, the owner is served now.
-  void serve(const Job& job, Time now);
+  /// Brings the order up to date. Call it before a search. Where many owners wait, those that
+  /// nothing has happened to are brought up to date a few at a time.
+  void settle(const View& view, SetBack& set_back);
+  /// All places are found anew by the next settle().
+  void unsettle();
 
-  /// For a checkpoint, see Policy.
-  PolicyBooks close_books();
-  bool take_books(std::span<const std::int64_t> books);
-
+  bool waits(OwnerId owner) const;
+  /// Whether the job is the first of its owner.
+  bool is_first(const Job& job) const;
   const BackfillQueue& queue_of(OwnerId owner) const { return owners_.at(owner).waiting; }
 
   struct Found {
@@ -68,21 +70,20 @@ class OwnerTurns {
  private:
   struct Owner {
     BackfillQueue waiting;
-    Rank served = 0;    // when the owner's first job started last
-    Rank set_back = 0;  // how far the owner's jobs stand behind their ranks
-    Time settled = Time::min();
+    Rank set_back = 0;
+    std::uint64_t settled = 0;                  // which settling that was
     std::optional<BackfillTree::Entry> listed;  // in all_
   };
 
-  void list(OwnerId id, Owner& owner, const View& view);
+  void list(OwnerId id, Owner& owner, const View& view, SetBack& set_back);
   void drop(OwnerId id, Owner& owner);
 
-  WindowOrder order_;
-  DecayedUse use_;
-  std::map<OwnerId, Owner> owners_;            // who have waiting jobs
-  std::set<std::pair<Time, OwnerId>> by_age_;  // by when they were settled
+  std::map<OwnerId, Owner> owners_;  // who have waiting jobs
+  std::set<std::pair<std::uint64_t, OwnerId>>
+      by_age_;  // the listed ones, by when they were settled
   std::set<OwnerId> changed_;
   BackfillTree all_;  // one entry for each owner: the place of the first job
+  std::uint64_t settlings_ = 0;
 };
 
 }  // namespace berth

@@ -16,11 +16,15 @@
 
 namespace berth {
 
-struct PriorityOptions {
-  Duration aging = std::chrono::hours(24 * 8);  // waiting time that outweighs one step of priority
+struct BackfillOptions {
   Duration patience = std::chrono::hours(1);  // after which devices are collected for a blocked job
   Duration together = std::chrono::minutes(1);  // jobs submitted within it may change places
+};
+
+struct PriorityOptions {
+  Duration aging = std::chrono::hours(24 * 8);  // waiting time that outweighs one step of priority
   Duration half_life = std::chrono::hours(24);  // after which an owner's use counts half
+  BackfillOptions backfill = {};
 };
 
 struct PolicyOptions {

@@ -1,7 +1,7 @@
 // Weighted fair queueing: each job gets a virtual finish time when it comes, which is that of its
 // owner's job before it plus its expected GPU time over the owner's weight. The smallest goes
-// first, and what does not fit is passed over. The virtual clock is self-clocked (Golestani, 1994):
-// it shows the finish time of the job that was started last.
+// first. The virtual clock is self-clocked (Golestani, 1994): it shows the finish time of the job
+// that was started last.
 #include <cmath>
 #include <map>
 
@@ -12,7 +12,7 @@
 namespace berth {
 namespace {
 
-class Wfq final : public Policy {
+class Wfq final : public ByOwner {
  public:
   std::string_view name() const override { return "wfq"; }
 
@@ -22,31 +22,24 @@ class Wfq final : public Policy {
     last = std::max(last, clock_) + std::max<Rank>(1, std::llround(use));
     return last;
   }
-
-  void started(const Job& job, const Needs&, Time) override { clock_ = std::max(clock_, job.rank); }
-
   bool ranks_by_history() const override { return true; }
-  PolicyBooks close_books() override {
-    PolicyBooks books = {clock_};
-    add_owners<1>(books, finish_, [](Rank finish) { return std::array{finish}; });
-    return books;
-  }
-  bool take_books(const PolicyBooks& books) override {
-    clock_ = books.empty() ? 0 : books[0];
-    return !books.empty() &&
-           take_owners<1>(std::span(books).subspan(1), finish_, [](auto own) { return own[0]; });
-  }
-
-  std::optional<Proposal> propose(const View& view) override {
-    for (const Queue::Head& head : view.queue().heads()) {
-      if (auto devices = view.place(head.shape, {})) {
-        return Proposal{head.first.job, std::move(*devices)};
-      }
-    }
-    return std::nullopt;
-  }
 
  private:
+  Rank set_back(const Job&, const View&) override { return 0; }  // it is all in the ranks
+
+  void has_started(const Job& job, const Needs&, Time) override {
+    clock_ = std::max(clock_, job.rank);
+  }
+  void add_notes(PolicyBooks& books) const override {
+    books.push_back(clock_);
+    add_owners<1>(books, finish_, [](Rank finish) { return std::array{finish}; });
+  }
+  bool take_notes(std::span<const std::int64_t> notes) override {
+    clock_ = notes.empty() ? 0 : notes[0];
+    return !notes.empty() &&
+           take_owners<1>(notes.subspan(1), finish_, [](auto own) { return own[0]; });
+  }
+
   std::map<OwnerId, Rank> finish_;
   Rank clock_ = 0;  // in thousandths of a GPU-second of weight 1
 };

@@ -11,7 +11,7 @@ using std::chrono::seconds;
 std::unique_ptr<Policy> RandomWorld::make_any_policy() {
   skips_ahead_ = true;
   if (chance(2)) {
-    return make_priority({.aging = time_below(100), .patience = time_below(2000)});
+    return make_priority({.aging = time_below(100), .backfill = {.patience = time_below(2000)}});
   }
   static const std::set<std::string_view> kSkipping = {"lottery", "stride", "wfq",
                                                        "fair",    "drf",    "energy"};

@@ -75,7 +75,7 @@ class Scenario {
     if (verb == "policy") {
       policy_name_ = words.at(1);
       for (const auto& [key, value] : options) {
-        (key == "aging" ? priority_.aging : priority_.patience) = must(parse_duration(value));
+        (key == "aging" ? priority_.aging : priority_.backfill.patience) = must(parse_duration(value));
       }
     } else if (verb == "placement") {
       config_.placement = must(parse_placement(words.at(1)));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/random.h"
 #include "core/forecast.h"
@@ -14,10 +15,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::array<std::uint16_t, 3> kWeights = {1, 2, 5};
+struct Crowd {
+  std::uint16_t weight = 1;
+  std::uint32_t least_gpus = 1;
+  std::uint32_t most_gpus = 1;
+};
 
-/// The owners' parts of the GPU time while all of them always have jobs waiting.
-std::array<double, 3> shares(std::string_view policy_name, int starts) {
+/// The owners' parts of the GPU time on 8 devices while all of them always have jobs waiting.
+std::vector<double> shares(std::string_view policy_name, const std::vector<Crowd>& owners,
+                           int starts) {
   PolicyOptions options;
   options.half_life = std::chrono::hours(1000);
   Scheduler scheduler(std::move(*make_policy(policy_name, options)), {});
@@ -26,28 +32,32 @@ std::array<double, 3> shares(std::string_view policy_name, int starts) {
   }
   Random random(5);
   Time now{};
-  std::array<double, 3> used{};
+  std::vector<double> used(owners.size());
   std::set<std::pair<Time, JobId>> ends;
-  std::map<JobId, std::pair<std::uint32_t, Duration>> jobs;
+  std::map<JobId, JobSpec> jobs;
   const auto submit = [&](std::uint32_t owner) {
+    const Crowd& crowd = owners[owner];
     Submit command;
     command.spec.owner = OwnerId{owner};
-    command.spec.weight = kWeights[owner];
+    command.spec.weight = crowd.weight;
+    command.spec.needs.gpus =
+        crowd.least_gpus +
+        static_cast<std::uint32_t>(random.below(crowd.most_gpus - crowd.least_gpus + 1));
     command.spec.expected = milliseconds(500 + random.below(1000));
-    jobs[*scheduler.apply(command, now)] = {owner, command.spec.expected};
+    jobs[*scheduler.apply(command, now)] = command.spec;
   };
-  for (int i = 0; i < 30; ++i) {
-    submit(static_cast<std::uint32_t>(i % 3));
+  for (std::uint32_t i = 0; i < 10 * owners.size(); ++i) {
+    submit(i % static_cast<std::uint32_t>(owners.size()));
   }
   for (int started = 0; started < starts;) {
     const std::vector<Action> actions = scheduler.step(now);
     for (const Action& action : actions) {
       if (const auto* start = std::get_if<StartJob>(&action)) {
         scheduler.apply(JobStarted{start->job}, now);
-        const auto& [owner, length] = jobs[start->job];
-        ends.insert({now + length, start->job});
-        used[owner] += to_seconds(length);
-        submit(owner);
+        const JobSpec& spec = jobs[start->job];
+        ends.insert({now + spec.expected, start->job});
+        used[spec.owner.value] += to_seconds(spec.expected) * spec.needs.gpus;
+        submit(spec.owner.value);
         ++started;
       } else if (const auto* ended = std::get_if<JobEnded>(&action)) {
         scheduler.forget(ended->job);
@@ -58,16 +68,21 @@ std::array<double, 3> shares(std::string_view policy_name, int starts) {
     scheduler.apply(JobExited{ends.begin()->second}, now);
     ends.erase(ends.begin());
   }
-  const double all = used[0] + used[1] + used[2];
-  return {used[0] / all, used[1] / all, used[2] / all};
+  const double all = std::accumulate(used.begin(), used.end(), 0.0);
+  for (double& part : used) {
+    part /= all;
+  }
+  return used;
 }
+
+const std::vector<Crowd> kWeighted = {{1}, {2}, {5}};
 
 class Shares : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(Shares, MatchWeights) {
-  const std::array<double, 3> got = shares(GetParam(), 200'000);
+  const std::vector<double> got = shares(GetParam(), kWeighted, 200'000);
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const double due = kWeights[i] / 8.0;
+    const double due = kWeighted[i].weight / 8.0;
     EXPECT_NEAR(got[i], due, due * 0.02) << "owner " << i;
   }
 }
@@ -75,9 +90,27 @@ TEST_P(Shares, MatchWeights) {
 INSTANTIATE_TEST_SUITE_P(Policies, Shares, testing::Values("lottery", "wfq", "stride", "fair"),
                          [](const auto& which) { return std::string(which.param); });
 
+// Without drf, which looks only at what runs at the moment: a gang of the whole machine has all or
+// nothing.
+class Gangs : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(Gangs, OfTheWholeMachineGetTheirShareBesideSmallJobs) {
+  const std::vector<double> got = shares(GetParam(), {{1, 8, 8}, {1, 1, 1}}, 50'000);
+  EXPECT_NEAR(got[0], 0.5, 0.025);
+}
+
+TEST_P(Gangs, OfHalfTheMachineGetTheirShareBesideSmallJobs) {
+  const std::vector<double> got = shares(GetParam(), {{1, 4, 4}, {1, 1, 3}}, 50'000);
+  EXPECT_NEAR(got[0], 0.5, 0.025);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Gangs,
+                         testing::Values("lottery", "wfq", "stride", "fair", "priority"),
+                         [](const auto& which) { return std::string(which.param); });
+
 // What runs is divided in the proportion of the weights, as far as whole jobs allow.
 TEST(Drf, DividesTheDevices) {
-  const std::array<double, 3> got = shares("drf", 50'000);
+  const std::vector<double> got = shares("drf", kWeighted, 50'000);
   EXPECT_NEAR(got[2], 5 / 8.0, 0.07);
   EXPECT_LT(got[0], got[1]);
 }
