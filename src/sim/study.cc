@@ -16,7 +16,7 @@ constexpr std::string_view kOracle = "oracle:";
 Result<SimRun> run_one(const Contender& contender, const Trial& trial, const Machine& machine,
                        const StudyOptions& options) {
   std::string_view name = contender.policy;
-  EstimateOptions told{options.estimate_error, name.starts_with(kOracle)};
+  EstimateOptions told{options.estimate_error, name.starts_with(kOracle), options.estimated};
   if (told.truth) {
     name.remove_prefix(kOracle.size());
   }
