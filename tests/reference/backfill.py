@@ -54,7 +54,9 @@ class Conservative(Policy):
         if self.early:
             self.early = False
             for job in sorted(self.starts, key=lambda job: (self.starts[job], job.number)):
-                self.starts[job] = self.earliest(pool, job)
+                moved = self.earliest(pool, job)
+                assert moved <= self.starts[job]
+                self.starts[job] = moved
         for job in pool.waiting:
             if job not in self.starts:
                 self.starts[job] = self.earliest(pool, job)

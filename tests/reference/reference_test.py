@@ -112,7 +112,7 @@ class ReferenceTest(unittest.TestCase):
         self.compare(NEVER_OVERSTAYING, exact, range(0, 30))
 
     def test_jobs_that_end_early(self):
-        self.compare(POLICIES, too_long, range(100, 130))
+        self.compare(NEVER_OVERSTAYING, too_long, range(100, 130))
 
     def test_wrong_estimates(self):
         self.compare(POLICIES, wrong, range(200, 230))
