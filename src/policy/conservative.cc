@@ -25,6 +25,7 @@ Duration planned_length(const Job& job) {
 class MovingEnds {
  public:
   struct Stay {
+    ShapeId shape;
     Amount amount = 0;
     Time due;  // as it was expected at its start
     Time end;  // as it is now
@@ -33,7 +34,7 @@ class MovingEnds {
   const Stay& add(const Job& job, Amount amount, Time now) {
     const Time end = add_saturating(now, planned_length(job));
     ends_.insert({end, job.id});
-    return running_[job.id] = {amount, end, end};
+    return running_[job.id] = {job.shape, amount, end, end};
   }
   Stay remove(JobId id) {
     const auto found = running_.find(id);
@@ -41,6 +42,14 @@ class MovingEnds {
     ends_.erase({stay.end, id});
     running_.erase(found);
     return stay;
+  }
+
+  /// What each job takes has changed.
+  template <class AmountOf>
+  void measure(AmountOf amount_of_shape) {
+    for (auto& [id, stay] : running_) {
+      stay.amount = amount_of_shape(stay.shape);
+    }
   }
 
   /// Moves the ends that are past, and takes what these jobs have until their new ends. Returns the
@@ -108,7 +117,7 @@ class Conservative final : public Policy {
   Rank rank(const Job&, const Needs&) override { return 0; }
 
   void joined(const Job& job, const Needs& needs) override {
-    reservations_.join(job.id, {job.shape, amount_of(needs), planned_length(job)});
+    reservations_.join(job.id, {job.shape, amount_of(needs, device_memory_), planned_length(job)});
   }
   void left(const Job& job, const Needs&) override {
     if (reservations_.leave(job.id)) {
@@ -116,7 +125,7 @@ class Conservative final : public Policy {
     }
   }
   void started(const Job& job, const Needs& needs, Time now) override {
-    const MovingEnds::Stay& stay = running_.add(job, amount_of(needs), now);
+    const MovingEnds::Stay& stay = running_.add(job, amount_of(needs, device_memory_), now);
     reservations_.take(now, stay.end, stay.amount);
     leaving_ = {};
   }
@@ -167,10 +176,18 @@ class Conservative final : public Policy {
     const Time extended = running_.extend(reservations_, now);
     again_ = again_ || (late_ && now > planned_at_) ||
              (extended > now && reservations_.is_overdrawn(extended));
-    if (all != all_ || again_) {
+    if (view.devices().size() != devices_) {
+      measure(view);
+      again_ = true;
+    }
+    if (all != all_) {
+      reservations_.give_up();
+      again_ = true;
+    }
+    if (again_) {
       reservations_.clear(now, all);
       running_.block(reservations_, now);
-      all != all_ ? reservations_.give_up() : reservations_.make_again(now);
+      reservations_.make_again(now);
       late_ = false;
     } else if (room_ || leaving_ != JobId{}) {
       reservations_.compress(now);
@@ -182,9 +199,22 @@ class Conservative final : public Policy {
     leaving_ = {};
   }
 
+  /// There are other devices, and claims may be other parts of them.
+  void measure(const View& view) {
+    devices_ = view.devices().size();
+    device_memory_ = largest_memory(view.devices());
+    const auto amount = [&](ShapeId shape) {
+      return amount_of(view.queue().needs(shape), device_memory_);
+    };
+    reservations_.measure(amount);
+    running_.measure(amount);
+  }
+
   MovingEnds running_;
   Reservations reservations_;
   Amount all_ = 0;
+  std::size_t devices_ = 0;  // whose memory has been looked at
+  Bytes device_memory_;
   Time planned_at_{};
   JobId leaving_;       // left the queue without a start
   bool room_ = false;   // somebody has ended before its time

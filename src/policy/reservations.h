@@ -36,7 +36,8 @@ class Reservations {
   void compress(Time now);
   void forget_before(Time now) { profile_.forget_before(now); }
 
-  // To plan anew: clear(), then take() for each running job, then one of the others.
+  // To plan anew: clear(), measure() if need be, then take() for each running job, then one of the
+  // others.
 
   /// `all` of the pool is free from now on.
   void clear(Time now, Amount all) { profile_ = Profile(now, all); }
@@ -44,6 +45,13 @@ class Reservations {
   void make_again(Time now);
   /// Gives up all reservations; make_more() makes them in order of submission.
   void give_up();
+  /// What each job takes has changed.
+  template <class AmountOf>
+  void measure(AmountOf amount_of_shape) {
+    for (auto& [id, job] : waiting_) {
+      job.want.amount = amount_of_shape(job.want.shape);
+    }
+  }
 
   using InOrder = std::set<std::pair<Time, JobId>>;
   const InOrder& in_order() const { return planned_; }
