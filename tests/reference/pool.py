@@ -18,6 +18,7 @@ class Job:
         self.since = None  # the start of its turn on the GPUs
         self.start = None
         self.end = None
+        self.preempted = 0
 
     def ran(self, now):
         """The work that is done."""
@@ -103,6 +104,7 @@ class Pool:
     def decide(self):
         for job in self.policy.preempt(self):
             self.stop(job)
+            job.preempted += 1
             self.waiting.append(job)
         while (job := self.policy.choose(self)) is not None:
             assert self.fits(job)

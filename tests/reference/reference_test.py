@@ -1,5 +1,5 @@
 """`berth sim` against the reference simulator of this folder: every job of random traces starts and
-ends at the same moment under both. Not here: lottery, whose draws are berth's own."""
+ends at the same moment under both, and is put back as often. Not here: lottery, whose draws are berth's own."""
 import csv
 import os
 import random
@@ -69,7 +69,7 @@ def random_jobs(seed, gpus, estimate):
 
 class ReferenceTest(unittest.TestCase):
     def berth(self, jobs, gpus, policies):
-        """By policy: (start, end) of each job."""
+        """By policy: (start, end, how often it was put back) of each job."""
         with tempfile.TemporaryDirectory() as folder:
             trace, out = os.path.join(folder, "trace.csv"), os.path.join(folder, "out.csv")
             with open(trace, "w", encoding="utf-8") as file:
@@ -84,8 +84,8 @@ class ReferenceTest(unittest.TestCase):
             times = {policy: {} for policy in policies}
             with open(out, encoding="utf-8") as file:
                 for row in csv.DictReader(file):
-                    times[row["policy"]][int(row["job_id"])] = (float(row["start_s"]),
-                                                                float(row["end_s"]))
+                    times[row["policy"]][int(row["job_id"])] = (
+                        float(row["start_s"]), float(row["end_s"]), int(row["preempted"]))
             return times
 
     def compare(self, policies, estimate, seeds):
@@ -96,7 +96,7 @@ class ReferenceTest(unittest.TestCase):
                 with self.subTest(policy=policy, seed=seed, gpus=gpus):
                     jobs = random_jobs(seed, gpus, estimate)
                     Pool(gpus, make()).run(jobs)
-                    wanted = {job.number: (job.start, job.end) for job in jobs}
+                    wanted = {job.number: (job.start, job.end, job.preempted) for job in jobs}
                     self.assertEqual(self.first_difference(found[policy], wanted), None)
 
     @staticmethod
@@ -105,7 +105,7 @@ class ReferenceTest(unittest.TestCase):
         if not differing:
             return None
         first = min(differing, key=lambda number: wanted[number])
-        return (f"job {first}: (start, end) is {found.get(first)}, not {wanted[first]}; "
+        return (f"job {first}: (start, end, preemptions) is {found.get(first)}, not {wanted[first]}; "
                 f"{len(differing)} jobs differ")
 
     def test_exact_estimates(self):
