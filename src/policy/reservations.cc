@@ -1,5 +1,7 @@
 #include "policy/reservations.h"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 namespace berth {
@@ -10,6 +12,36 @@ constexpr std::size_t kMostReserved = 1000;
 constexpr std::size_t kMostHopeless = 4000;
 
 }  // namespace
+
+/// Where to begin to look for room, while room before what was found is only taken: who wants as
+/// much as another for as long finds none before the other has. The last few that were found tell
+/// nearly as much as all, and keep a plan of a thousand jobs from a thousand looks at all others.
+class Reservations::Found {
+ public:
+  explicit Found(Time now) : now_(now) {}
+
+  Time none_before(const Want& want) const {
+    Time begin = now_;
+    for (const auto& [amount, length, start] : last_) {
+      begin = amount <= want.amount && length <= want.length ? std::max(begin, start) : begin;
+    }
+    return begin;
+  }
+  void add(const Want& want, Time start) {
+    last_[next_++ % last_.size()] = {want.amount, want.length, start};
+  }
+
+ private:
+  struct Start {
+    Amount amount = 0;
+    Duration length{};
+    Time start{};
+  };
+
+  Time now_;
+  std::array<Start, 64> last_{};
+  std::size_t next_ = 0;
+};
 
 void Reservations::join(JobId id, const Want& want) {
   waiting_[id] = {want};
@@ -30,19 +62,23 @@ bool Reservations::leave(JobId id) {
 }
 
 void Reservations::make_more(Time now) {
+  Found found(now);
   while (!unplanned_.empty() && planned_.size() < kMostReserved &&
          hopeless_.size() < kMostHopeless) {
     const JobId id = *unplanned_.begin();
     unplanned_.erase(unplanned_.begin());
-    reserve(id, waiting_.at(id), now);
+    reserve(id, found);
   }
 }
 
 void Reservations::compress(Time now) {
+  Found found(now);
   const std::vector<InOrder::value_type> before(planned_.begin(), planned_.end());
   for (const auto& [start, id] : before) {
     Waiting& job = waiting_.at(id);
-    const Time better = profile_.earlier(now, start, job.want.length, job.want.amount);
+    const Time better =
+        profile_.earlier(found.none_before(job.want), start, job.want.length, job.want.amount);
+    found.add(job.want, better);
     if (better < start) {
       profile_.give(start, end_of(job), job.want.amount);
       planned_.erase({start, id});
@@ -54,9 +90,10 @@ void Reservations::compress(Time now) {
 }
 
 void Reservations::make_again(Time now) {
+  Found found(now);
   const InOrder before = std::exchange(planned_, {});
   for (const auto& [start, id] : before) {
-    reserve(id, waiting_.at(id), now);
+    reserve(id, found);
   }
 }
 
@@ -68,8 +105,10 @@ void Reservations::give_up() {
   unplanned_.merge(hopeless_);
 }
 
-void Reservations::reserve(JobId id, Waiting& job, Time now) {
-  job.start = profile_.earliest(now, job.want.length, job.want.amount);
+void Reservations::reserve(JobId id, Found& found) {
+  Waiting& job = waiting_.at(id);
+  job.start = profile_.earliest(found.none_before(job.want), job.want.length, job.want.amount);
+  found.add(job.want, job.start);
   if (job.start != kNever) {
     profile_.take(job.start, end_of(job), job.want.amount);
     planned_.insert({job.start, id});

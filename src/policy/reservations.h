@@ -69,7 +69,8 @@ class Reservations {
     Time start = kNever;
   };
 
-  void reserve(JobId id, Waiting& job, Time now);
+  class Found;
+  void reserve(JobId id, Found& found);
   static Time end_of(const Waiting& job) { return add_saturating(job.start, job.want.length); }
 
   std::map<JobId, Waiting> waiting_;
