@@ -109,6 +109,11 @@ class Policy {
   /// reason.
   virtual std::string objection(const View&, std::span<const DeviceId>) const { return ""; }
 
+  /// Why the policy would never start such a job, whatever else runs; nothing: it would.
+  virtual std::optional<std::string> impossible(const DeviceTable&, const Needs&) const {
+    return std::nullopt;
+  }
+
   /// When the policy wants to be asked again even if nothing happens; kNever: not at all.
   virtual Time next_look(const View&) const { return kNever; }
 };

@@ -107,6 +107,9 @@ Result<void> Scheduler::check_submission(const JobSpec& spec) const {
   if (const auto problem = devices_.impossible(spec.needs)) {
     return fail(ErrorCode::Usage, *problem);
   }
+  if (const auto problem = policy_->impossible(devices_, spec.needs)) {
+    return fail(ErrorCode::Usage, *problem);
+  }
   for (const Dependency& dependency : spec.after) {
     if (jobs_.find(dependency.job) == nullptr) {
       return no_such_job(dependency.job);

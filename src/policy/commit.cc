@@ -32,15 +32,18 @@ class Commit final : public Policy {
   }
   void stopped(const Job& job, const Needs&, Time) override { running_.remove(job); }
 
+  bool ranks_by_history() const override { return order_.counts_time; }
   PolicyBooks close_books() override {
     PolicyBooks books = {static_cast<std::int64_t>(chosen_.value)};
+    order_.add_to(books);
     running_.add_to(books);
     return books;
   }
   bool take_books(const PolicyBooks& books) override {
     chosen_ = JobId{books.empty() ? 0 : static_cast<std::uint64_t>(books[0])};
+    std::span<const std::int64_t> rest = std::span(books).subspan(books.empty() ? 0 : 1);
     return !books.empty() && (chosen_ == JobId{} || waiting_.contains({0, chosen_})) &&
-           running_.take(std::span(books).subspan(1));
+           order_.take(rest) && running_.take(rest);
   }
 
   std::optional<Proposal> propose(const View& view) override {

@@ -37,13 +37,18 @@ class Easy final : public Policy {
     kept_.job = {};
   }
 
+  bool ranks_by_history() const override { return order_.counts_time; }
   PolicyBooks close_books() override {
     kept_ = {};
     PolicyBooks books;
+    order_.add_to(books);
     running_.add_to(books);
     return books;
   }
-  bool take_books(const PolicyBooks& books) override { return running_.take(books); }
+  bool take_books(const PolicyBooks& books) override {
+    std::span<const std::int64_t> rest = books;
+    return order_.take(rest) && running_.take(rest);
+  }
 
   std::optional<Proposal> propose(const View& view) override {
     if (view.queue().heads().empty()) {

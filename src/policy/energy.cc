@@ -2,6 +2,9 @@
 // within a budget. What does not fit, into the devices or the budget, is passed over.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "policy/make.h"
 
 namespace berth {
@@ -30,6 +33,22 @@ double rise_of(const DeviceTable& devices, std::span<const DeviceId> more) {
   return rise;
 }
 
+/// What all devices draw at least while such a job runs.
+double least_draw(const DeviceTable& devices, const Needs& needs) {
+  double draw = 0;
+  std::vector<double> rises;
+  for (std::uint32_t i = 0; i < devices.size(); ++i) {
+    const DeviceSlot& slot = devices[DeviceId{i}];
+    draw += slot.health != DeviceHealth::Removed ? slot.spec.power.idle : 0;
+    if (devices.fits_when_empty(DeviceId{i}, needs)) {
+      rises.push_back(slot.spec.power.busy - slot.spec.power.idle);
+    }
+  }
+  std::sort(rises.begin(), rises.end());
+  rises.resize(std::min<std::size_t>(rises.size(), needs.gpus));
+  return std::accumulate(rises.begin(), rises.end(), draw);
+}
+
 class Energy final : public Policy {
  public:
   explicit Energy(double budget) : budget_(budget) {}
@@ -50,6 +69,16 @@ class Energy final : public Policy {
       }
     }
     return std::nullopt;
+  }
+
+  std::optional<std::string> impossible(const DeviceTable& devices,
+                                        const Needs& needs) const override {
+    const double draw = needs.gpus == 0 ? 0 : least_draw(devices, needs);
+    return draw <= budget_ ? std::nullopt
+                           : std::optional(fmt::format(
+                                 "needs {}, but with it the GPUs are expected to draw {:.0f} W at "
+                                 "least, and they may draw {:.0f} W: raise the power budget",
+                                 describe(needs), draw, budget_));
   }
 
   std::string objection(const View& view, std::span<const DeviceId> devices) const override {

@@ -4,7 +4,7 @@
 
 namespace berth {
 
-const Order kFifoOrder{"fifo", [](const Job&, const Needs&) -> Rank { return 0; }};
+const Order kFifoOrder{"fifo", [](const Job&, const Needs&, Duration) -> Rank { return 0; }};
 
 std::unique_ptr<Policy> make_in_order(const Order& order) {
   return std::make_unique<InOrder>(order);

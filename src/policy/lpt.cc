@@ -4,7 +4,8 @@
 
 namespace berth {
 
-const Order kLptOrder{
-    "lpt", [](const Job& job, const Needs&) -> Rank { return -job.expected_left().count(); }};
+const Order kLptOrder{"lpt", [](const Job& job, const Needs&, Duration) -> Rank {
+                        return -job.expected_left().count();
+                      }};
 
 }  // namespace berth

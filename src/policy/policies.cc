@@ -29,7 +29,7 @@ constexpr std::array kPolicies = {
           [](Options) { return make_in_order(kSjfOrder); }},
     Entry{"lpt", "longest expected length first", [](Options) { return make_in_order(kLptOrder); }},
     Entry{"f1", "length, size and age in one formula, found by regression",
-          [](Options) { return make_in_order(kF1Order); }},
+          [](Options options) { return make_in_order(kF1Order.from(options.begin)); }},
     Entry{"easy", "first come, first served; others go past the first if that does not delay it",
           [](Options) { return make_easy(kFifoOrder); }},
     Entry{"conservative", "others go past if that delays nobody",
@@ -124,7 +124,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
     const Order* order = find_order(name.substr(0, plus));
     for (const Rule& rule : kRules) {
       if (order != nullptr && rule.name == name.substr(plus + 1)) {
-        return rule.make(*order);
+        return rule.make(order->from(options.begin));
       }
     }
   }

@@ -29,6 +29,7 @@ struct PriorityOptions {
 
 struct PolicyOptions {
   PriorityOptions priority;
+  Time begin = kNever;                        // f1: from when times count; kNever: the first job
   std::uint64_t seed = 1;                     // lottery: seed of the draws
   Duration slice = std::chrono::minutes(10);  // rr: how long a turn is
   Duration preemption_cost{};                 // rr: work to repeat after each, not part of the turn

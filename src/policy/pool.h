@@ -3,6 +3,8 @@
 // devices fits, the job waits until one does.
 #pragma once
 
+#include <algorithm>
+
 #include "core/policy.h"
 
 namespace berth {
@@ -13,8 +15,34 @@ inline Amount amount_of(const Needs& needs) {
   return static_cast<Amount>(needs.gpus) * (needs.share == 0 ? kWholeShare : needs.share);
 }
 
+/// The same where devices have this much memory: a job that claims some takes that part of a
+/// device, or its share if that is more. Rounded down, so that what fits on a device fits into the
+/// pool.
+inline Amount amount_of(const Needs& needs, Bytes device) {
+  if (needs.memory == Bytes{} || device == Bytes{}) {
+    return amount_of(needs);
+  }
+  const double part = static_cast<double>(needs.memory.count) / static_cast<double>(device.count);
+  const auto claim = static_cast<Amount>(std::min(part, 1.0) * kWholeShare);
+  return static_cast<Amount>(needs.gpus) *
+         std::max({claim, static_cast<Amount>(needs.share), Amount{1}});
+}
+
 inline Amount pool_size(const DeviceTable& devices) {
   return static_cast<Amount>(devices.serving()) * kWholeShare;
+}
+
+/// The memory of the largest device; 0 where it is not known of one. On smaller devices, a job may
+/// find less room than the pool has, but never more.
+inline Bytes largest_memory(const DeviceTable& devices) {
+  Bytes largest;
+  for (const DeviceSlot& slot : devices.all()) {
+    if (slot.spec.memory == Bytes{}) {
+      return {};
+    }
+    largest = std::max(largest, slot.spec.memory);
+  }
+  return largest;
 }
 
 }  // namespace berth

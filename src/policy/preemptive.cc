@@ -9,7 +9,8 @@ namespace berth {
 void Preemptive::started(const Job& job, const Needs& needs, Time now) {
   Runner runner;
   runner.job = job.id;
-  runner.amount = amount_of(needs);
+  runner.shape = job.shape;
+  runner.amount = amount_of(needs, device_memory_);
   runner.gpus = needs.gpus;
   runner.since = now;
   runner.left = job.expected_left();
@@ -28,6 +29,18 @@ void Preemptive::stopped(const Job& job, const Needs&, Time) {
   }
   put_back(*found);
   runners_.erase(found);
+}
+
+/// What is a part of a device depends on its memory, which is known when there is a view.
+void Preemptive::measure(const View& view) {
+  if (view.devices().size() == devices_) {
+    return;
+  }
+  devices_ = view.devices().size();
+  device_memory_ = largest_memory(view.devices());
+  for (Runner& runner : runners_) {
+    runner.amount = amount_of(view.queue().needs(runner.shape), device_memory_);
+  }
 }
 
 void Preemptive::rank_runners(Time now) {
@@ -49,6 +62,7 @@ void Preemptive::rank_runners(Time now) {
 std::vector<JobId> Preemptive::preempt(const View& view) {
   planned_.clear();
   new_misfit_ = false;
+  measure(view);
   rank_runners(view.now());
   std::vector<JobId> stopped = view.queue().size() == 0 ? std::vector<JobId>{} : plan(view);
   making_room_ = !stopped.empty();
@@ -100,7 +114,7 @@ std::vector<JobId> Preemptive::plan(const View& view) {
       keep_or_stop(runners_[next_runner++]);
     }
     // One that finds no room leaves none for its bucket: room only shrinks from here on.
-    const Amount amount = amount_of(view.queue().needs(candidate.shape));
+    const Amount amount = amount_of(view.queue().needs(candidate.shape), device_memory_);
     if (amount <= room && !misfits_.contains(candidate.shape)) {
       room -= amount;
       planned_.push_back({candidate.key.job, candidate.shape});

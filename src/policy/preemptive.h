@@ -29,6 +29,7 @@ class Preemptive : public Policy {
   struct Runner {
     Rank rank = 0;
     JobId job;
+    ShapeId shape;
     Amount amount = 0;
     std::uint32_t gpus = 0;
     std::uint32_t level = 0;  // see turns.h, also for `moved` and `place`
@@ -61,10 +62,13 @@ class Preemptive : public Policy {
     JobId job;
     ShapeId shape;
   };
+  void measure(const View& view);
   void rank_runners(Time now);
   void advance(const View& view, const Candidate& candidate);
   std::vector<JobId> plan(const View& view);
 
+  std::size_t devices_ = 0;  // whose memory has been looked at
+  Bytes device_memory_;
   std::vector<Runner> runners_;  // in order of rank at the last decision, new ones at the end
   std::vector<Planned> planned_;
   std::vector<Candidate> later_;  // a heap: the next jobs of buckets whose first ones start

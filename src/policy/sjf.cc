@@ -3,7 +3,8 @@
 
 namespace berth {
 
-const Order kSjfOrder{
-    "sjf", [](const Job& job, const Needs&) -> Rank { return job.expected_left().count(); }};
+const Order kSjfOrder{"sjf", [](const Job& job, const Needs&, Duration) -> Rank {
+                        return job.expected_left().count();
+                      }};
 
 }  // namespace berth

@@ -4,7 +4,7 @@ namespace berth {
 namespace {
 
 // A rank is a level, what the job does on it, and its place among those that do the same.
-enum class Does { Run, Wait, GiveWay };
+enum class Does { Run, Wait };
 
 constexpr int kPlaceBits = 57;
 constexpr Rank kMiddle = Rank{1} << (kPlaceBits - 1);
@@ -21,16 +21,21 @@ Rank running_place(Time since, bool ran_before, Rank number) {
   return (milliseconds(since) << 12) + (ran_before ? 1 << 11 : number & ((1 << 11) - 1));
 }
 
+/// A place among those that wait: by time, jobs whose turn is over behind those that come at the
+/// same moment.
+Rank waiting_place(Time when, bool turn_is_over) {
+  return kMiddle + 2 * milliseconds(when) + (turn_is_over ? 1 : 0);
+}
+
 }  // namespace
 
 Rank TurnTaking::rank(const Job& job, const Needs& needs) {
   const bool returned = job.id == returned_;
   returned_ = {};
-  // At the end by time, jobs whose turn is over behind those that come at the same moment.
-  const Rank place = returned && !returned_late_ ? --first_
-                     : returned                  ? 2 * milliseconds(decided_at()) + 1
-                                                 : 2 * milliseconds(job.submitted);
-  return make_rank(level_of(job, needs), Does::Wait, kMiddle + place);
+  const Rank place = returned && !returned_late_ ? kMiddle + --first_
+                     : returned                  ? waiting_place(decided_at(), true)
+                                                 : waiting_place(job.submitted, false);
+  return make_rank(level_of(job, needs), Does::Wait, place);
 }
 
 void TurnTaking::admit(Runner& runner, const Job& job, const Needs& needs) {
@@ -45,7 +50,10 @@ Rank TurnTaking::rank_now(Runner& runner, Time now) {
     runner.place = running_place(end, true, 0);
     next_turn(runner);
   }
-  return make_rank(runner.level, runner.moved == now ? Does::GiveWay : Does::Run, runner.place);
+  // A job whose turn is over stands where it will wait if it is put back: or, with the others of
+  // this moment put back before it, it would lose to them what it has been left.
+  return runner.moved == now ? make_rank(runner.level, Does::Wait, waiting_place(now, true))
+                             : make_rank(runner.level, Does::Run, runner.place);
 }
 
 void TurnTaking::put_back(const Runner& runner) {

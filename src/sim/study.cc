@@ -13,15 +13,23 @@ namespace {
 
 constexpr std::string_view kOracle = "oracle:";
 
+/// When the workload's clock begins: at 0, or, where its times are dates, with its first job.
+Time begin_of(const Workload& workload) {
+  constexpr Time kFirstDate(std::chrono::seconds(1'000'000'000));  // in 2001
+  const Time first = workload.jobs.empty() ? Time{} : workload.jobs.front().submit;
+  return first < kFirstDate ? Time{} : first;
+}
+
 Result<SimRun> run_one(const Contender& contender, const Trial& trial, const Machine& machine,
                        const StudyOptions& options) {
   std::string_view name = contender.policy;
-  EstimateOptions told{options.estimate_error, name.starts_with(kOracle)};
+  EstimateOptions told{options.estimate_error, name.starts_with(kOracle), options.estimated};
   if (told.truth) {
     name.remove_prefix(kOracle.size());
   }
   PolicyOptions policy_options = options.policy;
   policy_options.seed = trial.seed;
+  policy_options.begin = begin_of(trial.workload);
   policy_options.preemption_cost = options.sim.preemption_cost;
   Result<std::unique_ptr<Policy>> policy = make_policy(name, policy_options);
   if (!policy) {

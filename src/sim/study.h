@@ -27,6 +27,7 @@ struct StudyOptions {
   SimOptions sim;
   PolicyOptions policy;
   double estimate_error = 0;
+  Estimated estimated = Estimated::All;
   unsigned threads = 0;  // 0: as many as there are cores
 };
 

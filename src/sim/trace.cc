@@ -24,6 +24,11 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+/// Whether the expected length says anything: it is known, and not just the true length.
+bool is_stated(const SimJob& job) {
+  return job.expected != kForever && (job.stated || job.expected != job.duration);
+}
+
 class TraceParser {
  public:
   TraceParser(const std::string& path, const TraceOptions& options)
@@ -169,16 +174,18 @@ std::string csv_cell(std::string_view text) {
 
 std::string to_csv(const Workload& workload) {
   std::string csv =
-      "job_id,user,submit_s,duration_s,gpus,gpu_mem_mib,gpu_milli,priority,status,expected_s\n";
+      "job_id,user,submit_s,duration_s,gpus,gpu_mem_mib,gpu_milli,priority,status,expected_s,"
+      "weight\n";
   const auto unless_zero = [](std::uint32_t n) { return n == 0 ? "" : std::to_string(n); };
   for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
     const SimJob& job = workload.jobs[i];
-    csv += fmt::format("{},{},{},{},{},{},{},{},,{}\n",
+    csv += fmt::format("{},{},{},{},{},{},{},{},,{},{}\n",
                        workload.names.empty() ? std::to_string(i + 1) : csv_cell(workload.names[i]),
                        csv_cell(workload.owners[job.owner]),
                        to_seconds(job.submit.time_since_epoch()), to_seconds(job.duration),
                        job.gpus, unless_zero(job.memory_mib), unless_zero(job.share), -job.priority,
-                       job.expected == kForever ? "" : fmt::format("{}", to_seconds(job.expected)));
+                       is_stated(job) ? fmt::format("{}", to_seconds(job.expected)) : "",
+                       job.weight == 1 ? "" : std::to_string(job.weight));
   }
   return csv;
 }

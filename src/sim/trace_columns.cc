@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "core/job_spec.h"
 
 namespace berth {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 struct Aliases {
   std::string_view text;  // separated by blanks
 };
-constexpr std::array<Aliases, 11> kAliases = {
+constexpr std::array<Aliases, 12> kAliases = {
     Aliases{"job_id jobid name job_name id"},
     {"user user_id vc virtual_cluster"},
     {"submit_s submit_time submitted_time submit timestamp creation_time arrival_time"},
@@ -27,6 +28,7 @@ constexpr std::array<Aliases, 11> kAliases = {
     {"gpu_mem_mib memory_mib"},
     {"gpu_milli"},
     {"priority"},
+    {"weight"},
 };
 
 /// Takes a cell and the comma behind it. A cell in quotes may hold commas.
@@ -246,6 +248,7 @@ Result<TraceRow> TraceColumns::parse(std::string_view line) const {
       return Failure(expected.error());
     }
     row.job.expected = *expected;
+    row.job.stated = true;
   }
   Result<std::uint32_t> gpus = count(cells, Gpus, 0);
   if (gpus && *gpus == 0 && gpus_used_ >= 0) {
@@ -256,7 +259,8 @@ Result<TraceRow> TraceColumns::parse(std::string_view line) const {
   }
   const Result<std::uint32_t> memory = count(cells, Memory, 0);
   const Result<std::uint32_t> milli = count(cells, Milli, 0);
-  for (const Result<std::uint32_t>* number : {&std::as_const(gpus), &memory, &milli}) {
+  const Result<std::uint32_t> weight = count(cells, Weight, 1);
+  for (const Result<std::uint32_t>* number : {&std::as_const(gpus), &memory, &milli, &weight}) {
     if (!*number) {
       return Failure(number->error());
     }
@@ -264,7 +268,11 @@ Result<TraceRow> TraceColumns::parse(std::string_view line) const {
   if (*gpus == 0) {
     return wrong(Gpus, cell(cells, Gpus), "asks for no GPU");
   }
+  if (*weight == 0 || *weight > kMostWeight) {
+    return wrong(Weight, cell(cells, Weight), fmt::format("is not from 1 to {}", kMostWeight));
+  }
   row.job.gpus = *gpus;
+  row.job.weight = static_cast<std::uint16_t>(*weight);
   row.job.memory_mib = *memory;
   row.job.share = *milli >= kWholeShare ? 0 : *milli;
   if (const std::string_view text = cell(cells, Priority); !text.empty()) {

@@ -27,8 +27,21 @@ class TraceColumns {
   std::string_view name_of_gpus() const;
 
  private:
-  enum Field { Name, User, Submit, Start, End, Length, Expected, Gpus, Memory, Milli, Priority };
-  static constexpr std::size_t kFields = Priority + 1;
+  enum Field {
+    Name,
+    User,
+    Submit,
+    Start,
+    End,
+    Length,
+    Expected,
+    Gpus,
+    Memory,
+    Milli,
+    Priority,
+    Weight
+  };
+  static constexpr std::size_t kFields = Weight + 1;
 
   std::string_view cell(const std::vector<std::string_view>& cells, Field field) const;
   Failure wrong(Field field, std::string_view text, std::string_view why) const;

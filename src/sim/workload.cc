@@ -24,6 +24,9 @@ std::vector<Duration> estimates(const Workload& workload, const EstimateOptions&
   for (const SimJob& job : workload.jobs) {
     if (options.truth) {
       told.push_back(job.duration);
+    } else if (options.jobs == Estimated::None ||
+               (options.jobs == Estimated::Stated && !job.stated)) {
+      told.push_back(kForever);
     } else if (options.error > 0) {
       const double factor = std::exp(options.error * standard_normal(random));
       told.push_back(std::chrono::duration_cast<Duration>(job.duration * factor));

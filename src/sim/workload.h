@@ -15,6 +15,7 @@ struct SimJob {
   Time submit;
   Duration duration{};
   Duration expected = kForever;
+  bool stated = false;  // whether a trace states `expected`; else it is just the true length
   std::uint32_t gpus = 1;
   std::uint32_t share = 0;       // thousandths of each GPU; 0: all of it
   std::uint32_t memory_mib = 0;  // claimed on each GPU; 0: not known
@@ -33,12 +34,20 @@ struct Workload {
 /// What the job asks of the devices.
 Needs needs_of(const SimJob& job);
 
+/// The jobs whose expected length a policy is told.
+enum class Estimated : std::uint8_t {
+  All,     // with the true length where a trace states none
+  Stated,  // those for which a trace states it
+  None,
+};
+
 /// How the estimates for a run of a workload are made.
 struct EstimateOptions {
   /// Estimates are the true lengths times e^(error × a standard normal draw). 0: `expected` as it
   /// is.
   double error = 0;
   bool truth = false;  // tell the true lengths, for policies that are defined on them
+  Estimated jobs = Estimated::All;
 };
 
 /// The lengths that a policy is told, by job.

@@ -108,7 +108,7 @@ class SimTest(unittest.TestCase):
     def test_convert(self):
         swf = self.write("t.swf", "; c\n1 5 0 100 4 -1 -1 8 200 -1 1 42 -1 -1 -1 -1 -1 -1\n")
         done = self.sim("convert", swf)
-        self.assertEqual(done.stdout.splitlines()[1], "1,42,5,100,8,,,0,,200")
+        self.assertEqual(done.stdout.splitlines()[1], "1,42,5,100,8,,,0,,200,")
         out = os.path.join(self.folder, "out.csv")
         self.assertEqual(self.sim("convert", swf, out).returncode, 0)
         self.assertEqual(self.results("--trace", out, "--gpus", "8", "--policy",

@@ -1,6 +1,7 @@
 // The structures that policies look things up in, against plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/random.h"
@@ -135,6 +136,47 @@ TEST(Profile, FindsTheEarliestHole) {
   EXPECT_EQ(profile.earliest(at(0), seconds(1), 11), kNever);
   profile.forget_before(at(12));
   EXPECT_EQ(profile.earliest(at(12), seconds(1), 7), at(20));
+}
+
+TEST(Profile, MovesWhatHasItsPlaceAlready) {
+  const auto at = [](int n) { return Time(seconds(n)); };
+  Profile profile(Time{}, 10);
+  profile.take(at(0), at(20), 8);
+  profile.take(at(20), at(30), 10);
+  profile.take(at(30), at(40), 5);  // the one to move: five for ten seconds
+  EXPECT_EQ(profile.earlier(at(0), at(30), seconds(10), 5), at(30));
+  profile.give(at(10), at(20), 8);
+  EXPECT_EQ(profile.earlier(at(0), at(30), seconds(10), 5), at(10));
+  EXPECT_EQ(profile.earlier(at(12), at(30), seconds(10), 5), at(30));
+  // A hole that reaches to its place may be shorter than the job.
+  profile.give(at(25), at(30), 10);
+  EXPECT_EQ(profile.earlier(at(12), at(30), seconds(10), 5), at(25));
+}
+
+TEST(Profile, GivesBackWhatWasTaken) {
+  const auto at = [](std::uint64_t n) { return Time(seconds(n)); };
+  Random random(1);
+  Profile profile(Time{}, 10);
+  std::vector<Amount> plain(100, 10);  // free in each second
+  const auto add = [&](std::uint64_t from, std::uint64_t until, Amount amount) {
+    amount < 0 ? profile.take(at(from), at(until), -amount)
+               : profile.give(at(from), at(until), amount);
+    for (std::uint64_t i = from; i < until; ++i) {
+      plain[i] += amount;
+    }
+  };
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t from = random.below(100);
+    const std::uint64_t until = from + random.below(100 - from);
+    const auto amount = static_cast<Amount>(random.below(4));
+    add(from, until, amount - 2);
+    EXPECT_EQ(profile.is_overdrawn(kNever), *std::min_element(plain.begin(), plain.end()) < 0);
+    const auto fits = [&](Amount free) { return free >= 9; };
+    const auto hole = std::find_if(plain.begin(), plain.end(), fits);
+    const Time found = profile.earliest(at(0), seconds(1), 9);
+    EXPECT_EQ(found,
+              hole == plain.end() ? at(100) : at(static_cast<std::uint64_t>(hole - plain.begin())));
+  }
 }
 
 TEST(RunningEnds, TellsWhenThereWillBeRoom) {

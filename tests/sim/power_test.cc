@@ -28,7 +28,9 @@ TEST(PowerBudget, ThatIsTooSmallIsAnError) {
   const auto ran = simulate(workload, estimates(workload, {}, 1), *machine,
                             std::move(*make_policy("energy", options)), {});
   ASSERT_FALSE(ran.has_value());
-  EXPECT_TRUE(ran.error().message.starts_with("policy energy leaves 1 job waiting forever"));
+  EXPECT_EQ(ran.error().message,
+            "needs 1 GPU, but with it the GPUs are expected to draw 350 W at least, and they may "
+            "draw 200 W: raise the power budget");
 }
 
 }  // namespace

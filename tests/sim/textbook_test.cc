@@ -81,6 +81,25 @@ TEST(Textbook, SharedDevicesAreSlower) {
   EXPECT_EQ(run(workload, "1", "fifo", options).summary.makespan_s, 15);
 }
 
+// Ten jobs of ten minutes on one GPU: six claims fit beside each other, then four.
+TEST(Textbook, ClaimsShareADevice) {
+  Workload workload = at_once(std::vector<int>(10, 600));
+  for (SimJob& job : workload.jobs) {
+    job.memory_mib = 4096;
+  }
+  for (const std::string_view policy :
+       {"fifo", "conservative", "srtf", "srsf", "las", "rr", "wfq", "fair", "drf"}) {
+    EXPECT_EQ(run(workload, "1x24GiB", policy).summary.makespan_s, 1200) << policy;
+  }
+  // Where shares are larger than that, two fit.
+  for (SimJob& job : workload.jobs) {
+    job.share = 500;
+  }
+  for (const std::string_view policy : {"conservative", "srtf", "srsf", "las", "rr"}) {
+    EXPECT_EQ(run(workload, "1x24GiB", policy).summary.makespan_s, 3000) << policy;
+  }
+}
+
 TEST(Textbook, FasterDevicesTakeLessTime) {
   EXPECT_EQ(run(jobs({{0, 10}}), "1:a100@2", "fifo").summary.makespan_s, 5);
 }

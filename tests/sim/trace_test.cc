@@ -28,6 +28,39 @@ TEST(Trace, ReadsColumnsByName) {
   EXPECT_EQ(workload.jobs[1].expected, std::chrono::seconds(30));
 }
 
+TEST(Trace, ReadsWeights) {
+  const std::string header = "job_id,submit_s,duration_s,gpus,weight\n";
+  const Result<Trace> trace = parse_trace(header + "a,0,10,1,3\nb,0,10,1,\n", "t.csv", {});
+  ASSERT_TRUE(trace.has_value()) << trace.error().message;
+  EXPECT_EQ(trace->workload.jobs[0].weight, 3);
+  EXPECT_EQ(trace->workload.jobs[1].weight, 1);
+  const Result<Trace> again = parse_trace(to_csv(trace->workload), "t.csv", {});
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(again->workload.jobs[0].weight, 3);
+  for (const std::string weight : {"0", "-1", "1.5", "100000"}) {
+    EXPECT_FALSE(parse_trace(header + "a,0,10,1," + weight, "t.csv", {}).has_value()) << weight;
+  }
+}
+
+TEST(Trace, TellsLengthsThatAreStatedFromOthers) {
+  const std::string text = "job_id,submit_s,duration_s,gpus,expected_s\na,0,10,1,\nb,0,10,1,20\n";
+  const Result<Trace> trace = parse_trace(text, "t.csv", {});
+  ASSERT_TRUE(trace.has_value()) << trace.error().message;
+  const auto told = [&](const Workload& workload, Estimated jobs) {
+    EstimateOptions options;
+    options.jobs = jobs;
+    return estimates(workload, options, 1);
+  };
+  using Told = std::vector<Duration>;
+  constexpr Duration kTen = std::chrono::seconds(10);
+  EXPECT_EQ(told(trace->workload, Estimated::All), (Told{kTen, 2 * kTen}));
+  EXPECT_EQ(told(trace->workload, Estimated::Stated), (Told{kForever, 2 * kTen}));
+  EXPECT_EQ(told(trace->workload, Estimated::None), (Told{kForever, kForever}));
+  const Result<Trace> again = parse_trace(to_csv(trace->workload), "t.csv", {});
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(told(again->workload, Estimated::Stated), (Told{kForever, 2 * kTen}));
+}
+
 TEST(Trace, KnowsTheColumnsOfPublicTraces) {
   const Result<Trace> helios = parse_trace(
       "job_id,user,vc,gpu_num,submit_time,start_time,end_time,duration\n"

@@ -141,6 +141,7 @@ DaemonJobs as_workload(const std::vector<PastJob>& jobs, const Machine& machine)
     job.begin = Time(seconds(past.begin - made.origin));
     job.duration = seconds(past.ended - past.started);
     job.expected = past.expected > 0 ? seconds(past.expected) : kForever;
+    job.stated = past.expected > 0;
     job.gpus = std::min(job.gpus, static_cast<std::uint32_t>(machine.size()));
     const auto [owner, added] =
         owners.try_emplace(past.owner, static_cast<std::uint32_t>(workload.owners.size()));

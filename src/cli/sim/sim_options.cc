@@ -166,6 +166,18 @@ void SimCommandOptions::declare_study(Args& args) {
                study.estimate_error = *value;
                return {};
              });
+  args.value("--estimates", "WHICH",
+             "whose length policies are told: all (the true length where the\n"
+             "trace states none; the default), stated (by the trace only), none",
+             [this](std::string_view text) -> Result<void> {
+               if (text != "all" && text != "stated" && text != "none") {
+                 return fail(ErrorCode::Usage, "--estimates: choose all, stated or none");
+               }
+               study.estimated = text == "all"      ? Estimated::All
+                                 : text == "stated" ? Estimated::Stated
+                                                    : Estimated::None;
+               return {};
+             });
   args.value("--preemption-cost", "TIME", "work that a job loses each time it is preempted",
              study.sim.preemption_cost);
   args.value("--slice", "TIME", "rr: how long a turn is (default: 10m)", study.policy.slice);
