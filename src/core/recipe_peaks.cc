@@ -162,6 +162,7 @@ bool RecipePeaks::take_in(const Numbers& numbers, Bytes seen, Change change) {
     return false;
   }
   const std::optional<Bytes> before = outlook(numbers).claim;
+  const bool repeat = cases_.contains(numbers);
   Case& known = case_of(numbers);
   // A good end after one that ran out of memory has been given more.
   known.passed = (before && seen > *before) || known.at_least > Bytes{};
@@ -169,8 +170,12 @@ bool RecipePeaks::take_in(const Numbers& numbers, Bytes seen, Change change) {
   if (++new_runs_; known.passed || !before || new_runs_ * 10 >= model_runs_) {
     fit();
   }
-  // With one case only, the claims of other numbers stay unknown.
-  return (new_runs_ == 0 && cases_.size() > 1) || outlook(numbers).claim != before;
+  // A new model may change all claims, unless there is one case only: the claims of other numbers
+  // then stay unknown. Without one, only waiting jobs with these very numbers can have new claims.
+  if (new_runs_ == 0 && cases_.size() > 1) {
+    return true;
+  }
+  return (repeat || !before) && outlook(numbers).claim != before;
 }
 
 bool RecipePeaks::learn(const Numbers& numbers, Bytes peak) {
