@@ -51,7 +51,7 @@ class Golden(RunCase):
     def test_help(self):
         commands = ("run", "sweep", "gpus", "gpus drain", "submit", "queue", "show", "logs", "why",
                     "wait", "kill", "hold", "release", "pause", "resume", "rerun", "edit", "forget",
-                    "ui", "daemon", "schedule", "batch", "sim", "sim convert",
+                    "ui", "daemon", "schedule", "batch", "recipes", "sim", "sim convert",
                     "sim --journal", "whatif")
         for command in ("", *commands):
             words = command.split()
