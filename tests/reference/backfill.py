@@ -3,35 +3,39 @@ from in_order import fifo, in_order
 from pool import Policy
 
 
+def shadow(pool, first):
+    """When the first can start, and how many GPUs it will leave free then."""
+    # As the algorithm is written down: the loop ends at the first job that frees enough, so that of
+    # jobs with one expected end the later ones leave no extra GPUs.
+    free = pool.free
+    for job in sorted(pool.running, key=lambda job: job.since + job.expected):
+        free += job.gpus
+        if free >= first.gpus:
+            return job.expected_end(pool.now), free - first.gpus
+    raise AssertionError("the job is wider than the pool")
+
+
+def first_or_backfilled(queue, pool):
+    """The first in the queue if it fits. If not, the first behind it that may start past it: a job
+    that fits now and is expected to end by the shadow time, or needs no more than the extra GPUs."""
+    if not queue or pool.fits(queue[0]):
+        return queue[0] if queue else None
+    when, extra = shadow(pool, queue[0])
+    for job in queue[1:]:
+        if pool.fits(job) and (pool.now + job.expected <= when or job.gpus <= extra):
+            return job
+    return None
+
+
 class Easy(Policy):
-    """EASY (Lifka, 1995; Mu'alem and Feitelson, 2001). If the first in order does not fit, its
-    shadow time is when enough running jobs are expected to have ended. Another job may start if it
-    fits now and is expected to end by the shadow time, or needs no more than the extra GPUs, which
-    the first will leave free at that time."""
+    """EASY (Lifka, 1995; Mu'alem and Feitelson, 2001): the first in order that does not fit keeps
+    the start that it can expect."""
 
     def __init__(self, key=fifo):
         self.key = key
 
     def choose(self, pool):
-        queue = in_order(pool.waiting, self.key)
-        if not queue or pool.fits(queue[0]):
-            return queue[0] if queue else None
-        shadow, extra = self.shadow(pool, queue[0])
-        for job in queue[1:]:
-            if pool.fits(job) and (pool.now + job.expected <= shadow or job.gpus <= extra):
-                return job
-        return None
-
-    @staticmethod
-    def shadow(pool, first):
-        # As the algorithm is written down: the loop ends at the first job that frees enough, so
-        # that of jobs with one expected end the later ones leave no extra GPUs.
-        free = pool.free
-        for job in sorted(pool.running, key=lambda job: job.since + job.expected):
-            free += job.gpus
-            if free >= first.gpus:
-                return job.expected_end(pool.now), free - first.gpus
-        raise AssertionError("the job is wider than the pool")
+        return first_or_backfilled(in_order(pool.waiting, self.key), pool)
 
 
 class Conservative(Policy):

@@ -9,7 +9,7 @@ import unittest
 
 from backfill import Conservative, Easy
 from in_order import FirstFit, InOrder, f1, fifo, lpt, sjf
-from owners import DominantShare, Fair, FairQueueing
+from owners import Default, DominantShare, Fair, FairQueueing, Stride
 from pool import Job, Pool
 from preemptive import LeastAttained, RoundRobin, ShortestRemaining
 
@@ -34,6 +34,8 @@ POLICIES = {
     "wfq": FairQueueing,
     "fair": lambda: Fair(HALF_LIFE_S),
     "drf": DominantShare,
+    "stride": Stride,
+    "priority": Default,
 }
 # Conservative backfilling is defined for jobs that are stopped at their expected end.
 NEVER_OVERSTAYING = dict(POLICIES, conservative=Conservative)
