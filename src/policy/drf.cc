@@ -2,14 +2,14 @@
 // their parts of all GPUs and of all GPU memory; the lowest, over the weight, goes first.
 #include <cmath>
 
-#include "policy/by_owner.h"
+#include "policy/backfilling.h"
 #include "policy/make.h"
 #include "policy/pool.h"
 
 namespace berth {
 namespace {
 
-class Drf final : public ByOwner {
+class Drf final : public Backfilling {
  public:
   std::string_view name() const override { return "drf"; }
 

@@ -1,14 +1,14 @@
 // Fair share: who has used the least GPU time lately, over their weight, goes first.
 #include <cmath>
 
-#include "policy/by_owner.h"
+#include "policy/backfilling.h"
 #include "policy/decayed_use.h"
 #include "policy/make.h"
 
 namespace berth {
 namespace {
 
-class Fair final : public ByOwner {
+class Fair final : public Backfilling {
  public:
   explicit Fair(Duration half_life) : use_(half_life) {}
 

@@ -9,14 +9,14 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "policy/by_owner.h"
+#include "policy/backfilling.h"
 #include "policy/make.h"
 #include "policy/owner_books.h"
 
 namespace berth {
 namespace {
 
-class Lottery final : public ByOwner {
+class Lottery final : public Backfilling {
  public:
   explicit Lottery(std::uint64_t seed) : random_(seed) {}
 

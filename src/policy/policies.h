@@ -19,6 +19,7 @@ namespace berth {
 struct BackfillOptions {
   Duration patience = std::chrono::hours(1);  // after which devices are collected for a blocked job
   Duration together = std::chrono::minutes(1);  // jobs submitted within it may change places
+  bool largest_first = true;                    // whether jobs with larger claims may do so
 };
 
 struct PriorityOptions {

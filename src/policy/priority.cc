@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policy/by_owner.h"
+#include "policy/backfilling.h"
 #include "policy/decayed_use.h"
 #include "policy/owner_books.h"
 #include "policy/window_order.h"
@@ -16,10 +16,10 @@
 namespace berth {
 namespace {
 
-class Priority final : public ByOwner {
+class Priority final : public Backfilling {
  public:
   explicit Priority(PriorityOptions options)
-      : ByOwner(options.backfill), order_{options.aging}, use_(options.half_life) {}
+      : Backfilling(options.backfill), order_{options.aging}, use_(options.half_life) {}
 
   std::string_view name() const override { return "priority"; }
   Rank rank(const Job& job, const Needs&) override { return order_.rank(job); }

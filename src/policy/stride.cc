@@ -2,14 +2,14 @@
 // every start moves on by the expected GPU time over the owner's weight; the lowest goes first.
 #include <cmath>
 
-#include "policy/by_owner.h"
+#include "policy/backfilling.h"
 #include "policy/make.h"
 #include "policy/owner_books.h"
 
 namespace berth {
 namespace {
 
-class Stride final : public ByOwner {
+class Stride final : public Backfilling {
  public:
   std::string_view name() const override { return "stride"; }
 

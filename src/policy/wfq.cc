@@ -5,14 +5,14 @@
 #include <cmath>
 #include <map>
 
-#include "policy/by_owner.h"
+#include "policy/backfilling.h"
 #include "policy/make.h"
 #include "policy/owner_books.h"
 
 namespace berth {
 namespace {
 
-class Wfq final : public ByOwner {
+class Wfq final : public Backfilling {
  public:
   std::string_view name() const override { return "wfq"; }
 

@@ -1,16 +1,18 @@
-// ByOwner: the common part of policies that choose between owners, and of the default. Jobs stand
-// in the order of OwnerTurns: by their ranks, with each owner set back by what the policy holds
-// against the owner.
+// Backfilling: the common part of the default, of EASY and of policies that choose between owners.
+// Jobs stand in the order of OwnerTurns: by their ranks, with each owner set back by what the
+// policy holds against the owner.
 //
 // What fits is started past a job that does not, unless that would delay the first such job: it
-// gets a reservation, so that a stream of small jobs cannot keep an owner of large ones from their
-// share. A later job may take a reserved device only if it is expected to be done in time. Where
-// nobody can tell when the devices will be free, waiting GPUs would help no one, so nothing is
-// kept; but a job that has waited longer than the patience gets its devices collected one by one.
+// gets a reservation, so that a stream of small jobs cannot keep a large one waiting, or its owner
+// from a due share. A later job may take a reserved device only if it is expected to be done in
+// time. Where nobody can tell when the devices will be free, waiting GPUs would help no one, so
+// nothing is kept; but a job that has waited longer than the patience gets its devices collected
+// one by one.
 //
 // Of an owner's jobs that claim memory, have one priority and came at about the same time, the
 // largest that fits goes first: small ones fill the gaps that are left, large ones would find no
-// gap later. The same holds for jobs that go past one that does not fit, whenever they came.
+// gap later. The same holds for jobs that go past one that does not fit, whenever they came. A
+// policy may choose to keep its order instead.
 #pragma once
 
 #include "policy/owner_turns.h"
@@ -19,9 +21,9 @@
 
 namespace berth {
 
-class ByOwner : public Policy, private OwnerTurns::SetBack {
+class Backfilling : public Policy, private OwnerTurns::SetBack {
  public:
-  explicit ByOwner(BackfillOptions options = {}) : options_(options) {}
+  explicit Backfilling(BackfillOptions options = {}) : options_(options) {}
 
   bool by_owner() const final { return true; }
   Rank rank(const Job&, const Needs&) override { return 0; }
@@ -51,11 +53,19 @@ class ByOwner : public Policy, private OwnerTurns::SetBack {
   virtual bool take_notes(std::span<const std::int64_t> notes) { return notes.empty(); }
 
  private:
+  /// What the first blocked job can expect. It stands for all starts of one moment: each of them
+  /// takes what it needs of the spare.
+  struct Planned {
+    JobId job;
+    Time at;
+    RunningEnds::Shadow shadow;
+  };
+
   bool is_away(OwnerId owner) const;
   bool impatient(const View& view, const Job& job) const;
   std::optional<Reservation> reserve(const View& view, const Job& job) const;
   Gap gap_behind(const View& view, const Reservation& kept) const;
-  Gap gap_in_pool(const View& view, const Job& first) const;
+  Gap gap_in_pool(const View& view, const Job& first);
   std::optional<Proposal> backfill(const View& view);
   std::optional<Proposal> start(const View& view, const OwnerTurns::Found& found,
                                 OwnerTurns::Search& search, const Reservation& kept,
@@ -70,7 +80,8 @@ class ByOwner : public Policy, private OwnerTurns::SetBack {
   std::map<OwnerId, std::size_t> runs_;  // how many jobs of each owner run
   std::size_t claims_ = 0;               // waiting jobs that claim memory
   std::size_t choosy_ = 0;  // waiting and running jobs for which it matters what devices they get
-  JobId blocked_;           // the first that wants devices and found none at the last decision
+  Planned planned_;
+  JobId blocked_;  // the first that wants devices and found none at the last decision
 };
 
 /// The expected use of a job, in GPU-seconds.

@@ -1,4 +1,4 @@
-#include "policy/by_owner.h"
+#include "policy/backfilling.h"
 
 #include <algorithm>
 
@@ -24,9 +24,9 @@ Amount idle_amount(const View& view) {
 
 }  // namespace
 
-bool ByOwner::is_away(OwnerId owner) const { return !runs_.contains(owner); }
+bool Backfilling::is_away(OwnerId owner) const { return !runs_.contains(owner); }
 
-void ByOwner::joined(const Job& job, const Needs& needs) {
+void Backfilling::joined(const Job& job, const Needs& needs) {
   if (!turns_.waits(job.owner)) {
     owner_joins(job, is_away(job.owner));
   }
@@ -37,14 +37,14 @@ void ByOwner::joined(const Job& job, const Needs& needs) {
   choosy_ += is_choosy(needs) ? 1 : 0;
 }
 
-void ByOwner::left(const Job& job, const Needs& needs) {
+void Backfilling::left(const Job& job, const Needs& needs) {
   turns_.left(job);
   blocked_ = job.id == blocked_ ? JobId{} : blocked_;
   claims_ -= claim_of(needs) > Bytes{} ? 1 : 0;
   choosy_ -= is_choosy(needs) ? 1 : 0;
 }
 
-void ByOwner::started(const Job& job, const Needs& needs, Time now) {
+void Backfilling::started(const Job& job, const Needs& needs, Time now) {
   running_.add(job, needs, now);
   ++runs_[job.owner];
   choosy_ += is_choosy(needs) ? 1 : 0;
@@ -52,8 +52,9 @@ void ByOwner::started(const Job& job, const Needs& needs, Time now) {
   turns_.touch(job.owner);
 }
 
-void ByOwner::stopped(const Job& job, const Needs& needs, Time now) {
+void Backfilling::stopped(const Job& job, const Needs& needs, Time now) {
   running_.remove(job);
+  planned_ = {};
   const auto runs = runs_.find(job.owner);
   if (--runs->second == 0) {
     runs_.erase(runs);
@@ -63,8 +64,9 @@ void ByOwner::stopped(const Job& job, const Needs& needs, Time now) {
   turns_.touch(job.owner);
 }
 
-PolicyBooks ByOwner::close_books() {
+PolicyBooks Backfilling::close_books() {
   turns_.unsettle();
+  planned_ = {};
   PolicyBooks books = {0};
   running_.add_to(books);
   books[0] = static_cast<std::int64_t>(books.size());
@@ -72,7 +74,7 @@ PolicyBooks ByOwner::close_books() {
   return books;
 }
 
-bool ByOwner::take_books(const PolicyBooks& books) {
+bool Backfilling::take_books(const PolicyBooks& books) {
   const auto all = std::span(books);
   if (all.empty() || all[0] < 1 || static_cast<std::uint64_t>(all[0]) > all.size()) {
     return false;
@@ -81,7 +83,7 @@ bool ByOwner::take_books(const PolicyBooks& books) {
   return running_.take(all.subspan(1, notes - 1)) && take_notes(all.subspan(notes));
 }
 
-std::optional<Proposal> ByOwner::propose(const View& view) {
+std::optional<Proposal> Backfilling::propose(const View& view) {
   turns_.settle(view, *this);
   blocked_ = {};
   OwnerTurns::Search search(turns_, {});
@@ -97,11 +99,11 @@ std::optional<Proposal> ByOwner::propose(const View& view) {
   return std::nullopt;
 }
 
-std::optional<Reservation> ByOwner::reservation(const View& view) const {
+std::optional<Reservation> Backfilling::reservation(const View& view) const {
   return blocked_ == JobId{} ? std::nullopt : reserve(view, view.job(blocked_));
 }
 
-Time ByOwner::next_look(const View& view) const {
+Time Backfilling::next_look(const View& view) const {
   if (blocked_ == JobId{}) {
     return kNever;
   }
@@ -109,13 +111,13 @@ Time ByOwner::next_look(const View& view) const {
   return impatient > view.now() ? impatient : kNever;
 }
 
-bool ByOwner::impatient(const View& view, const Job& job) const {
+bool Backfilling::impatient(const View& view, const Job& job) const {
   return view.now() >= add_saturating(job.submitted, options_.patience);
 }
 
 /// The devices on which the job will have room first. Of those that have it by a known time, the
 /// ones that have it latest: the others are of use to other jobs until then.
-std::optional<Reservation> ByOwner::reserve(const View& view, const Job& job) const {
+std::optional<Reservation> Backfilling::reserve(const View& view, const Job& job) const {
   const Needs& needs = view.queue().needs(job.shape);
   std::vector<std::pair<Time, DeviceId>> free;
   for (std::uint32_t i = 0; i < view.devices().size(); ++i) {
@@ -142,7 +144,7 @@ std::optional<Reservation> ByOwner::reserve(const View& view, const Job& job) co
 }
 
 /// The gap behind a reservation of devices.
-Gap ByOwner::gap_behind(const View& view, const Reservation& kept) const {
+Gap Backfilling::gap_behind(const View& view, const Reservation& kept) const {
   const Amount idle = idle_amount(view);
   Gap gap{.room = idle, .spare = idle};
   if (!kept.devices.empty()) {
@@ -158,10 +160,13 @@ Gap ByOwner::gap_behind(const View& view, const Reservation& kept) const {
 }
 
 /// The same where all jobs want whole devices and do not care which: only numbers count.
-Gap ByOwner::gap_in_pool(const View& view, const Job& first) const {
+Gap Backfilling::gap_in_pool(const View& view, const Job& first) {
   const Amount idle = idle_amount(view);
   const Amount wanted = amount_of(view.queue().needs(first.shape));
-  const RunningEnds::Shadow shadow = running_.shadow(wanted, idle, view.now());
+  if (planned_.job != first.id || planned_.at != view.now()) {
+    planned_ = {first.id, view.now(), running_.shadow(wanted, idle, view.now())};
+  }
+  const RunningEnds::Shadow& shadow = planned_.shadow;
   if (shadow.when != kNever) {
     return {.room = idle, .length = shadow.when - view.now(), .spare = shadow.spare};
   }
@@ -169,7 +174,7 @@ Gap ByOwner::gap_in_pool(const View& view, const Job& first) const {
   return {.room = idle, .length = kept > 0 ? Duration{} : kForever, .spare = idle - kept};
 }
 
-std::optional<Proposal> ByOwner::backfill(const View& view) {
+std::optional<Proposal> Backfilling::backfill(const View& view) {
   const Job& first = view.job(blocked_);
   const bool in_pool = choosy_ == 0 && view.devices().serving() == view.devices().size();
   const Reservation kept = in_pool ? Reservation{} : reserve(view, first).value_or(Reservation{});
@@ -181,6 +186,8 @@ std::optional<Proposal> ByOwner::backfill(const View& view) {
       return std::nullopt;
     }
     if (auto proposal = start(view, *found, search, kept, gap)) {
+      planned_.shadow.spare -=
+          found->job.measures.length <= gap.length ? 0 : found->job.measures.amount;
       return proposal;
     }
   }
@@ -188,11 +195,11 @@ std::optional<Proposal> ByOwner::backfill(const View& view) {
 }
 
 /// Starts this job, or a larger one behind it that may go first for its size.
-std::optional<Proposal> ByOwner::start(const View& view, const OwnerTurns::Found& found,
-                                       OwnerTurns::Search& search, const Reservation& kept,
-                                       const Gap& gap) {
+std::optional<Proposal> Backfilling::start(const View& view, const OwnerTurns::Found& found,
+                                           OwnerTurns::Search& search, const Reservation& kept,
+                                           const Gap& gap) {
   std::optional<Proposal> best = fit(view, found, kept, gap);
-  Bytes claim = view.queue().needs(found.job.shape).memory;
+  Bytes claim = options_.largest_first ? view.queue().needs(found.job.shape).memory : Bytes{};
   for (int left = kChoice; best && claim > Bytes{} && left > 0; --left) {
     const auto other = search.next();
     if (!other) {
@@ -213,8 +220,8 @@ std::optional<Proposal> ByOwner::start(const View& view, const OwnerTurns::Found
   return best;
 }
 
-bool ByOwner::together(const View& view, const OwnerTurns::Found& a,
-                       const OwnerTurns::Found& b) const {
+bool Backfilling::together(const View& view, const OwnerTurns::Found& a,
+                           const OwnerTurns::Found& b) const {
   const Job& first = view.job(a.job.key.job);
   const Job& other = view.job(b.job.key.job);
   return a.owner == b.owner && first.priority == other.priority &&
@@ -223,8 +230,8 @@ bool ByOwner::together(const View& view, const OwnerTurns::Found& a,
 }
 
 /// This job beside what is kept, or on what is kept one of its kind that will be gone in time.
-std::optional<Proposal> ByOwner::fit(const View& view, const OwnerTurns::Found& found,
-                                     const Reservation& kept, const Gap& gap) const {
+std::optional<Proposal> Backfilling::fit(const View& view, const OwnerTurns::Found& found,
+                                         const Reservation& kept, const Gap& gap) const {
   const ShapeId shape = found.job.shape;
   if (kept.devices.empty()) {
     auto devices = view.place(shape, {});
