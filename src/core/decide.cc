@@ -33,7 +33,7 @@ class Scheduler::CurrentView final : public View {
       return std::nullopt;
     }
     auto devices = table.place(bucket.needs, scheduler_.config_.placement, avoid,
-                               bucket.needs.alone() ? 0 : whole_devices_wanted());
+                               bucket.needs.alone() ? 0 : waiting.whole_devices_wanted());
     if (!devices && avoid.empty()) {
       waiting.mark_blocked(shape, table.freed());
     }
@@ -75,25 +75,6 @@ class Scheduler::CurrentView final : public View {
   }
 
  private:
-  /// How many whole devices the waiting jobs want, counted up to as many as there are; only
-  /// Placement::Idle asks. Counted anew when a job has started: a view sees no other change.
-  std::size_t whole_devices_wanted() const {
-    const Queue& queue = scheduler_.queue_;
-    if (scheduler_.config_.placement != Placement::Idle || counted_at_ == queue.size()) {
-      return whole_wanted_;
-    }
-    counted_at_ = queue.size();
-    whole_wanted_ = 0;
-    for (const Queue::Head& head : queue.heads()) {
-      const Bucket& bucket = queue.bucket(head.shape);
-      whole_wanted_ += bucket.needs.alone() ? bucket.needs.gpus * bucket.jobs.size() : 0;
-      if (whole_wanted_ >= scheduler_.devices_.size()) {
-        break;
-      }
-    }
-    return whole_wanted_;
-  }
-
   /// An estimate, or failing that the limit; a job past its estimate may end any moment.
   Time expected_end(const Job& job) const {
     const auto* running = std::get_if<Running>(&job.state);
@@ -103,8 +84,6 @@ class Scheduler::CurrentView final : public View {
 
   const Scheduler& scheduler_;
   Time now_;
-  mutable std::size_t whole_wanted_ = 0;
-  mutable std::size_t counted_at_ = SIZE_MAX;  // the size of the queue then
 };
 
 const std::vector<Action>& Scheduler::step(Time now) {

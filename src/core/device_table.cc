@@ -276,19 +276,22 @@ bool DeviceTable::fits_beside(DeviceId id, const Needs& needs,
   return slot.foreign.count <= slot.spec.memory.count / 4;
 }
 
-Bytes DeviceTable::most_room() const {
+Bytes DeviceTable::most_room(std::span<const DeviceId> avoid) const {
   constexpr Bytes kUnknown{std::int64_t{1} << 62};
   Bytes most;
-  for (const DeviceSlot& slot : slots_) {
+  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+    const DeviceSlot& slot = slots_[i];
     const bool alone = !slot.leases.empty() && slot.leases.front().alone;
-    if (slot.health != DeviceHealth::Ok || slot.taken || alone) {
+    if (slot.health != DeviceHealth::Ok || slot.taken || alone ||
+        std::find(avoid.begin(), avoid.end(), DeviceId{i}) != avoid.end()) {
       continue;
     }
     Bytes room = slot.spec.memory == Bytes{} ? kUnknown : slot.spec.memory;
     for (const DeviceLease& lease : slot.leases) {
       room = room - lease.held();
     }
-    most = std::max(most, room - slot.foreign);
+    const bool shared = !slot.leases.empty() || slot.foreign > Bytes{};
+    most = std::max(most, room - slot.foreign - (shared ? limits_.buffer : Bytes{}));
   }
   return most;
 }

@@ -91,8 +91,8 @@ class DeviceTable {
   /// An error when no state of the leases would ever let this job start.
   std::optional<std::string> impossible(const Needs& needs) const;
 
-  /// No job with a larger claim fits on any device now.
-  Bytes most_room() const;
+  /// No job with a larger claim fits on any device now, but for those to avoid.
+  Bytes most_room(std::span<const DeviceId> avoid = {}) const;
   /// How many devices a job could have to itself now.
   std::size_t idle() const { return idle_.count(); }
 

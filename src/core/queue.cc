@@ -25,6 +25,7 @@ void Queue::insert(const Job& job) {
   // Most jobs join at the end, where the hint makes it constant time.
   bucket.jobs.insert(bucket.jobs.end(), key);
   ++size_;
+  whole_wanted_ += bucket.needs.alone() ? bucket.needs.gpus : 0;
 }
 
 void Queue::erase(const Job& job) {
@@ -39,6 +40,7 @@ void Queue::erase(const Job& job) {
     }
   }
   --size_;
+  whole_wanted_ -= bucket.needs.alone() ? bucket.needs.gpus : 0;
 }
 
 bool Queue::contains(const Job& job) const {

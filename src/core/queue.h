@@ -38,6 +38,8 @@ class Queue {
   void erase(const Job& job);
 
   std::size_t size() const { return size_; }
+  /// How many devices all waiting jobs together want for themselves.
+  std::size_t whole_devices_wanted() const { return whole_wanted_; }
   bool contains(const Job& job) const;
 
   /// Buckets with waiting jobs, in the order of their first jobs.
@@ -59,6 +61,7 @@ class Queue {
   std::map<std::pair<Needs, OwnerId>, ShapeId> shapes_;
   std::set<Head> heads_;
   std::size_t size_ = 0;
+  std::size_t whole_wanted_ = 0;
 };
 
 }  // namespace berth

@@ -23,16 +23,19 @@ struct Measures {
 };
 
 /// A job may start past others if it needs no more than `room` and `memory`, and either is no
-/// longer than `length` or needs no more than `spare`.
+/// longer than `length` or needs no more than what is spare of both.
 struct Gap {
-  Amount room = std::numeric_limits<Amount>::max();
+  static constexpr Amount kAny = std::numeric_limits<Amount>::max();
+
+  Amount room = kAny;
   Duration length = kForever;
-  Amount spare = std::numeric_limits<Amount>::max();
-  Bytes memory{std::numeric_limits<std::int64_t>::max()};
+  Amount spare = kAny;
+  Bytes memory{kAny};
+  Bytes spare_memory{kAny};
 
   bool takes(const Measures& job) const {
     return job.amount <= room && job.memory <= memory &&
-           (job.length <= length || job.amount <= spare);
+           (job.length <= length || (job.amount <= spare && job.memory <= spare_memory));
   }
 };
 

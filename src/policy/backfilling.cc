@@ -155,6 +155,7 @@ Gap Backfilling::gap_behind(const View& view, const Reservation& kept) const {
   }
   if (claims_ > 0) {
     gap.memory = view.devices().most_room();
+    gap.spare_memory = view.devices().most_room(kept.devices);
   }
   return gap;
 }

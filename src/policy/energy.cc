@@ -58,10 +58,15 @@ class Energy final : public Policy {
 
   std::optional<Proposal> propose(const View& view) override {
     const double draw = draw_of(view.devices());
+    const Bytes room = view.devices().most_room();
     std::size_t kinds = kMostKinds;
     for (const Queue::Head& head : view.queue().heads()) {
       if (kinds-- == 0) {
         break;
+      }
+      const Needs& needs = view.queue().needs(head.shape);
+      if (needs.gpus > 0 && needs.memory > room) {
+        continue;
       }
       auto devices = view.place(head.shape, {});
       if (devices && draw + rise_of(view.devices(), *devices) <= budget_) {

@@ -38,6 +38,7 @@ TEST(BackfillTree, FindsWhatALoopFinds) {
       }
       const Gap gap{static_cast<Amount>(random.below(30)), seconds(random.below(30)),
                     static_cast<Amount>(random.below(10)) - 1,
+                    Bytes{static_cast<std::int64_t>(random.below(8))},
                     Bytes{static_cast<std::int64_t>(random.below(8))}};
       const QueueKey after{static_cast<Rank>(random.below(20)), JobId{random.below(500)}};
       const BackfillTree::Entry* found = tree.first(after, gap);
