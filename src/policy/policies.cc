@@ -20,8 +20,7 @@ struct Entry {
 using Options = const PolicyOptions&;
 
 constexpr std::array kPolicies = {
-    Entry{"priority",
-          "priority with aging; what fits goes past what does not, unless that delays it",
+    Entry{"priority", "short jobs soon, nobody late, owners in turn; priorities come first",
           [](Options options) { return make_priority(options.priority); }},
     Entry{"fifo", "first come, first served; nothing overtakes",
           [](Options) { return make_fifo(); }},
