@@ -5,15 +5,19 @@
 #include "base/check.h"
 
 namespace berth {
+namespace {
+
+Measures least_of(const Measures& a, const Measures& b) {
+  return {std::min(a.amount, b.amount), std::min(a.memory, b.memory), std::min(a.length, b.length)};
+}
+
+}  // namespace
 
 void BackfillTree::update(Node& node) const {
   node.least = node.entry.measures;
   for (const Link link : {node.left, node.right}) {
     if (link != 0) {
-      const Measures& below = nodes_[link].least;
-      node.least = {std::min(node.least.amount, below.amount),
-                    std::min(node.least.memory, below.memory),
-                    std::min(node.least.length, below.length)};
+      node.least = least_of(node.least, nodes_[link].least);
     }
   }
 }
@@ -59,16 +63,34 @@ void BackfillTree::insert(const Entry& entry) {
     unused_.pop_back();
   }
   nodes_[link] = {entry, entry.measures, random_.next(), 0, 0};
-  const auto [below, rest] = split(root_, entry.key);
-  root_ = merge(merge(below, link), rest);
+  // Down to where its weight belongs. Few entries are below that, as a rule.
+  Link* place = &root_;
+  while (*place != 0 && nodes_[*place].weight > nodes_[link].weight) {
+    Node& above = nodes_[*place];
+    above.least = least_of(above.least, entry.measures);
+    place = entry.key < above.entry.key ? &above.left : &above.right;
+  }
+  const auto [below, rest] = split(*place, entry.key);
+  nodes_[link].left = below;
+  nodes_[link].right = rest;
+  update(nodes_[link]);
+  *place = link;
 }
 
-void BackfillTree::erase(const QueueKey& key) {
-  const auto [below, rest] = split(root_, key);
-  const auto [own, above] = split(rest, {key.rank, JobId{key.job.value + 1}});
-  BERTH_CHECK(own != 0);
-  unused_.push_back(own);
-  root_ = merge(below, above);
+void BackfillTree::erase(const QueueKey& key) { root_ = without(root_, key); }
+
+/// The tree without the entry of this key, which it must have.
+BackfillTree::Link BackfillTree::without(Link tree, const QueueKey& key) {
+  BERTH_CHECK(tree != 0);
+  Node& node = nodes_[tree];
+  if (node.entry.key == key) {
+    unused_.push_back(tree);
+    return merge(node.left, node.right);
+  }
+  Link& child = key < node.entry.key ? node.left : node.right;
+  child = without(child, key);
+  update(node);
+  return tree;
 }
 
 bool BackfillTree::contains(const QueueKey& key) const {

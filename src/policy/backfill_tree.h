@@ -73,6 +73,7 @@ class BackfillTree {
 
   void update(Node& node) const;
   Link merge(Link a, Link b);
+  Link without(Link tree, const QueueKey& key);
   /// Splits the tree into the entries below the key and the others.
   std::pair<Link, Link> split(Link tree, const QueueKey& key);
   Link find(Link tree, const QueueKey& after, const Gap& gap) const;
