@@ -204,7 +204,12 @@ class Surroundings(LifeCase):
                          [({"lr": lr, "bs": bs}, index) for lr in ("0.1", "0.01")
                           for bs in ("32", "64") for index in (0, 1)])
         self.assertIn("parameters     bs=32, lr=0.1\n", self.berth("show", "1"))
-        self.assertIn("needs a name", self.fails("sweep", "echo {x}", "-p", "x", "1", "--submit"))
+
+    def test_a_sweep_without_a_name_gets_one(self):
+        self.berth("sweep", "python3 -u src/train.py {x}", "-p", "x", "1", "2", "--submit", "--hold")
+        names = {job["sweep"] for job in self.jobs()}
+        self.assertEqual(len(names), 1)
+        self.assertRegex(names.pop(), r"^train-\d{4}-\d{6}$")
 
 
 class Documents(LifeCase):

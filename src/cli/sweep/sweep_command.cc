@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 #include "api/json_writer.h"
 #include "base/read_file.h"
 #include "cli/commands.h"
 #include "cli/jobs/submission.h"
+#include "cli/sweep/sweep_name.h"
 #include "cli/sweep/sweep_options.h"
 #include "cli/sweep/sweep_summary_command.h"
 #include "cli/toolkit/args.h"
@@ -71,7 +73,7 @@ Args sweep_args(Options& options) {
   args.flag("--submit", options.submit,
             "queue them. Takes the options of berth submit, too (priority has no short\n"
             "form here). The jobs carry the sweep's --name and their parameters:\n"
-            "berth kill sweep=NAME");
+            "berth kill sweep=NAME. The default name is the program and the time");
   args.value("--summarize", "GRID",
              "instead: print the parameters of the jobs of a grid (a CSV file with\n"
              "the column JOB_DIR, or its folder) beside the last values of\n"
@@ -193,7 +195,8 @@ struct SweepSubmission {
   }
 };
 
-Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, const SweepSubmission& how) {
+Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, std::string_view command,
+                          const SweepSubmission& how) {
   SubmitRequest submission;
   submission.token = how.token;
   const JobOptions& job_options = how.jobs;
@@ -201,8 +204,9 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, const SweepSub
   if (!defaults) {
     return Failure(defaults.error());
   }
-  if (defaults->name.empty()) {
-    return fail(ErrorCode::Usage, "a sweep needs a name to be found by: --name NAME");
+  const bool unnamed = defaults->name.empty();
+  if (unnamed) {
+    defaults->name = usual_sweep_name(command, std::time(nullptr));
   }
   defaults->sweep = defaults->name;
   submission.defaults = std::move(*defaults);
@@ -233,6 +237,10 @@ Result<int> submit_points(const Sweep& sweep, std::uint64_t seed, const SweepSub
   if (!replies) {
     return Failure(replies.error());
   }
+  if (unnamed) {
+    fmt::print(stderr, "the sweep is called {0}: berth queue sweep={0}\n",
+               submission.defaults.name);
+  }
   write_out(job_ranges(*replies) + "\n");
   return 0;
 }
@@ -243,6 +251,7 @@ Result<int> perform(const Options& options, const SweepSubmission& submission, W
     return Failure(spec.error());
   }
   const std::uint64_t seed = spec->seed ? *spec->seed : fresh_seed();
+  const std::string command = spec->command.value_or("");
   const Result<Sweep> sweep = Sweep::make(*std::move(spec));
   if (!sweep) {
     return Failure(sweep.error());
@@ -251,7 +260,7 @@ Result<int> perform(const Options& options, const SweepSubmission& submission, W
     return run_points(*sweep, seed, run_words);
   }
   if (options.submit) {
-    return submit_points(*sweep, seed, submission);
+    return submit_points(*sweep, seed, command, submission);
   }
   if (options.count) {
     const Result<std::uint64_t> count = count_points(*sweep, seed);
