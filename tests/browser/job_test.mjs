@@ -191,6 +191,17 @@ read x < ${end.path}
   await page.getByText("complete", { exact: true }).waitFor();
 });
 
+webTest("a log that is left while it scrolls", {}, async ({ home, page, origin }) => {
+  const id = await home.submit("--", "seq 1000");
+  await openJob(page, origin, id);
+  await log(page).getByText("1000", { exact: true }).waitFor();
+  const list = await log(page).elementHandle();
+  await page.goto(`${origin}/#/jobs`);
+  await page.getByRole("grid", { name: "Jobs" }).waitFor();
+  // A browser tells of a scroll with the next frame; this one comes when the list is gone.
+  await list.evaluate((element) => element.dispatchEvent(new Event("scroll")));
+});
+
 webTest("a search goes through the whole log", {}, async ({ home, page, origin }) => {
   const line = `process.stdout.write("line " + i + (i % 4000 === 10 ? " needle " : " hay ") + "x".repeat(60) + "\\n")`;
   fs.writeFileSync(`${home.folder}/write.mjs`, `for (let i = 1; i <= 12000; i += 1) ${line}`);

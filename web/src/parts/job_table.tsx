@@ -158,6 +158,7 @@ export function JobTable({ list, selection, sort, setSort }: JobTableProps) {
         }
       }
     };
+    return () => (list.beforeChange = () => undefined);
   }, [list]);
 
   const onView = useCallback((first: number, last: number) => list.show(first, last), [list]);

@@ -109,8 +109,11 @@ export function Windowed(props: WindowedProps) {
       {...rest}
       ref={element}
       onScroll={() => {
-        look();
-        onMoved?.();
+        // The browser tells of a scroll with the next frame; the list may have left the page by then.
+        if (element.current) {
+          look();
+          onMoved?.();
+        }
       }}
     >
       {head}
