@@ -6,7 +6,8 @@ namespace berth {
 
 ScriptProfiles::ScriptProfiles(const std::string& peaks,
                                const std::map<std::string, Bytes>& profiled)
-    : peaks_(peaks, [this](const Recipe& recipe, Bytes peak) { (void)book_.learn(recipe, peak); }) {
+    : peaks_(peaks, {[this](const PastRun& run) { (void)book_.learn(run.recipe, run.peak); },
+                     [this] { book_.forget(); }}) {
   for (const auto& [script, peak] : profiled) {
     if (peak == Bytes{}) {
       done_.insert(script);  // the file of peaks does not tell

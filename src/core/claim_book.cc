@@ -18,7 +18,7 @@ RecipePeaks& ClaimBook::find(const Recipe& recipe) {
 }
 
 bool ClaimBook::learn(const Recipe& recipe, Bytes peak) {
-  return find(recipe).learn(recipe.numbers, peak);
+  return peak > Bytes{} && find(recipe).learn(recipe.numbers, peak);
 }
 
 bool ClaimBook::learn_at_least(const Recipe& recipe, Bytes memory) {

@@ -23,11 +23,12 @@ class ClaimBook {
   /// The memory that the next such job should claim on each device; nothing when unknown.
   std::optional<Bytes> claim(const Recipe& recipe) const { return outlook(recipe).claim; }
 
-  /// A job has ended well and used at most `peak` on a device. True when the claims of this
-  /// recipe's jobs may be different from now on.
+  /// A job has ended well and used at most `peak` on a device; 0: not measured. True when the
+  /// claims of this recipe's jobs may be different from now on.
   bool learn(const Recipe& recipe, Bytes peak);
   /// A job ran out of memory and would have used at least this much. Holds until a job ends well.
   bool learn_at_least(const Recipe& recipe, Bytes memory);
+  void forget() { recipes_.clear(); }
 
  private:
   RecipePeaks& find(const Recipe& recipe);

@@ -72,13 +72,26 @@ void Learner::learn_at_least(const Recipe& recipe, Bytes memory) {
   }
 }
 
+void Learner::forget() {
+  book_.forget();
+  changed_.clear();
+  looked_at_ = 0;
+  for (auto& [key, group] : waiting_) {
+    group.changed = group.forgot = true;
+    changed_.push_back(key);
+  }
+  std::sort(changed_.begin(), changed_.end());
+}
+
 void Learner::note_change(const std::string& key) {
-  if (!waiting_.contains(key)) {
+  const auto found = waiting_.find(key);
+  if (found == waiting_.end()) {
     return;
   }
   if (!changed_.empty() && changed_.front() == key) {
     looked_at_ = 0;
-  } else if (std::find(changed_.begin(), changed_.end(), key) == changed_.end()) {
+  } else if (!found->second.changed) {
+    found->second.changed = true;
     changed_.push_back(key);
   }
 }
@@ -98,7 +111,7 @@ std::vector<Reclaim> Learner::reclaims(const Scheduler& scheduler, std::size_t m
       }
       // One that ran out of memory has a claim of its own by now.
       const Bytes claim = book_.claim({key, group.numbers_of(looked_at_)}).value_or(Bytes{});
-      if (claim > Bytes{} && claim != scheduler.needs(*job).memory &&
+      if ((claim > Bytes{} || group.forgot) && claim != scheduler.needs(*job).memory &&
           job->traits().memory_retries == 0) {
         changes.push_back({id, claim});
       }
@@ -106,6 +119,7 @@ std::vector<Reclaim> Learner::reclaims(const Scheduler& scheduler, std::size_t m
     }
     if (looked_at_ == group.jobs.size()) {
       looked_at_ = 0;
+      group.changed = group.forgot = false;
       if (group.jobs.empty()) {
         waiting_.erase(key);
       }

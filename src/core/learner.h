@@ -24,6 +24,10 @@ class Learner {
   /// A job ran out of memory and would have needed this much.
   void learn_at_least(const Recipe& recipe, Bytes memory);
 
+  /// Nothing is known any more. What is learned next may be all that was known, or less: waiting
+  /// jobs get the claims that follow from it, or none.
+  void forget();
+
   /// Waiting jobs whose claims are to change. Looks at no more than `most` jobs: call it again
   /// while behind().
   std::vector<Reclaim> reclaims(const Scheduler& scheduler, std::size_t most);
@@ -36,6 +40,8 @@ class Learner {
     std::size_t width = 0;
     std::vector<JobId> jobs;
     std::vector<double> numbers;
+    bool changed = false;  // it is in changed_
+    bool forgot = false;   // claims may have become unknown
 
     std::vector<double> numbers_of(std::size_t at) const;
     /// The last job takes its place.

@@ -136,7 +136,7 @@ void DrivenAttempts::conclude(const AttemptOver& over, Time at) {
     scheduler_.tell(JobLost{over.job}, at);
     return;
   }
-  memory_.learn_peak(over, attempt);
+  memory_.learn_run(over, attempt, at);
   scheduler_.tell(
       JobExited{over.job, over.code, over.signal, over.kind == AttemptOver::Kind::Exited,
                 memory_.judge(job, over, attempts_)},

@@ -19,7 +19,9 @@ MemoryLessons::MemoryLessons(ToldScheduler& scheduler, const std::string& peaks)
     : scheduler_(scheduler) {
   if (!peaks.empty()) {
     peaks_ = std::make_unique<PeakFile>(
-        peaks, [this](const Recipe& recipe, Bytes peak) { learner_.learn(recipe, peak); });
+        peaks,
+        PeakFile::Reader{[this](const PastRun& run) { learner_.learn(run.recipe, run.peak); },
+                         [this] { learner_.forget(); }});
   }
 }
 
@@ -73,7 +75,7 @@ std::optional<MemoryEnd> MemoryLessons::judge(const Job& job, const AttemptOver&
   DrivenAttempt& attempt = attempts.at(over.job);
   if (profiled(job)) {
     if (peaks_ != nullptr && found->wanted > Bytes{}) {
-      peaks_->add(attempt.facts.recipe, found->wanted);
+      peaks_->add({attempt.facts.recipe, found->wanted, {}});
     }
     return found;
   }
@@ -87,11 +89,19 @@ std::optional<MemoryEnd> MemoryLessons::judge(const Job& job, const AttemptOver&
   return found;
 }
 
-void MemoryLessons::learn_peak(const AttemptOver& over, const DrivenAttempt& attempt) {
-  const Bytes peak = watch_.peak(over.job);
-  if (peaks_ != nullptr && over.kind == AttemptOver::Kind::Exited && !failed(over) &&
-      peak > Bytes{}) {
-    peaks_->add(attempt.facts.recipe, peak);
+void MemoryLessons::learn_run(const AttemptOver& over, const DrivenAttempt& attempt, Time at) {
+  if (peaks_ == nullptr || over.kind != AttemptOver::Kind::Exited || failed(over) ||
+      attempt.devices.empty()) {
+    return;
+  }
+  PastRun run{attempt.facts.recipe, watch_.peak(over.job), {}};
+  const Job& job = *scheduler_->find(over.job);
+  if (const auto* running = std::get_if<Running>(&job.state);
+      running != nullptr && running->stopping == Stopping::No && at >= running->since) {
+    run.length = at - running->since;
+  }
+  if (run.peak > Bytes{} || run.length) {
+    peaks_->add(run);
   }
 }
 

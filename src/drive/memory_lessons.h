@@ -48,9 +48,10 @@ class MemoryLessons {
   /// Whether the attempt failed because it got no more memory. Notes what was at fault, and learns
   /// from it.
   std::optional<MemoryEnd> judge(const Job& job, const AttemptOver& over, Attempts& attempts);
-  /// Call it before the scheduler is told of the end, so that waiting jobs claim what the end
+  /// Learns from an attempt that ended well what it used and how long it ran. Call it before the
+  /// scheduler is told of the end, so that waiting jobs claim what the end
   /// teaches when the scheduler decides which job comes next.
-  void learn_peak(const AttemptOver& over, const DrivenAttempt& attempt);
+  void learn_run(const AttemptOver& over, const DrivenAttempt& attempt, Time at);
 
   const MemoryWatch& watch() const { return watch_; }
   void forget(JobId job) { watch_.forget(job); }

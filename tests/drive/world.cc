@@ -186,7 +186,7 @@ void World::advance(Time until) {
 }
 
 void World::other_learns(const std::string& recipe, Bytes peak) const {
-  PeakFile(options_.peaks, [](const Recipe&, Bytes) {}).add({recipe, {}}, peak);
+  PeakFile(options_.peaks, {[](const PastRun&) {}, [] {}}).add({{recipe, {}}, peak, {}});
 }
 
 void World::add_device(const DeviceSpec& spec) {

@@ -153,18 +153,20 @@ void check_attempt(std::string_view text) {
 }
 
 void check_peaks(std::string_view text) {
-  std::vector<std::pair<Recipe, Bytes>> seen;
-  const auto note = [&](const Recipe& recipe, Bytes peak) { seen.emplace_back(recipe, peak); };
-  PeakFile file(file_with("peaks", text), note);
-  for (const auto& [recipe, peak] : seen) {
-    BERTH_CHECK(peak > Bytes{});
+  std::vector<PastRun> seen;
+  PeakFile file(file_with("peaks", text),
+                {[&](const PastRun& run) { seen.push_back(run); }, [&] { seen.clear(); }});
+  for (const PastRun& run : seen) {
+    BERTH_CHECK(run.peak > Bytes{} || (run.peak == Bytes{} && run.length >= Duration{}));
+    BERTH_CHECK(parse_past_run(line_of(run)).has_value());
   }
   // A torn line at the end spoils one entry, and no more.
   const std::size_t before = seen.size();
-  const Recipe recipe{"key\t\n\\", {1, 2.5}};
-  file.add(recipe, Bytes{7});
-  file.add(recipe, Bytes{7});
-  BERTH_CHECK(seen.size() > before && seen.back().first.key == recipe.key);
+  const PastRun run{{"key\t\n\\", {1, 2.5}}, Bytes{7}, std::chrono::seconds(2)};
+  file.add(run);
+  file.add(run);
+  BERTH_CHECK(seen.size() > before && seen.back().recipe.key == run.recipe.key);
+  BERTH_CHECK(seen.back().length == run.length);
 }
 
 void check_sessions(std::string_view text) {
