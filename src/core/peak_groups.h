@@ -16,6 +16,8 @@ class PeakGroups {
   /// Nothing when no number sets runs apart so that most are alike in their groups.
   static std::optional<PeakGroups> find(std::span<const PeakRun> runs, double risk);
 
+  /// Of the number by which they are apart.
+  std::size_t place() const { return place_; }
   PeakEstimate at(std::span<const double> numbers) const;
 
  private:

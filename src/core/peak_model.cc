@@ -8,8 +8,6 @@
 namespace berth {
 namespace {
 
-/// Allocators round, and libraries pick other kernels: never less than this above the expected.
-constexpr double kLeastMargin = 1.1;
 /// Where a claim would be more than this above the expected peak, a device alone is better.
 constexpr double kMostMargin = 2.0;
 /// More are not asked for: by then, something else will have been learned.
@@ -45,23 +43,37 @@ void PeakModel::calibrate() {
   }
 }
 
-PeakEstimate PeakModel::at(std::span<const double> numbers) const {
+std::optional<std::vector<double>> PeakModel::reachable(std::span<const double> numbers) const {
   std::vector<double> near;
-  double doubt = 0;
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     const std::optional<double> number = ranges_[i].reachable(numbers[i]);
     if (!number) {
-      return {std::nullopt, 1};
+      return std::nullopt;
     }
     near.push_back(*number);
-    doubt += ranges_[i].doubt(*number, spread_);
   }
-  const PeakGuess guess = fit_.at(near);
+  return near;
+}
+
+double PeakModel::doubt(std::span<const double> numbers) const {
+  double doubt = 0;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    doubt += ranges_[i].doubt(numbers[i], spread_);
+  }
+  return doubt;
+}
+
+PeakEstimate PeakModel::at(std::span<const double> numbers) const {
+  const std::optional<std::vector<double>> near = reachable(numbers);
+  if (!near) {
+    return {std::nullopt, 1};
+  }
+  const PeakGuess guess = fit_.at(*near);
   if (!(guess.peak > 0)) {
     return {std::nullopt, 1};
   }
   const double margin =
-      std::exp(reach_ * std::sqrt(spread_ * spread_ * (1 + guess.leverage) + doubt));
+      std::exp(reach_ * std::sqrt(spread_ * spread_ * (1 + guess.leverage) + doubt(*near)));
   if (!(margin <= kMostMargin)) {
     return {std::nullopt, runs_until_sure()};
   }

@@ -29,7 +29,21 @@ class PeakModel {
   /// `risk`: how often a job may pass its upper, such as 0.01.
   PeakModel(std::span<const PeakRun> runs, double risk);
 
+  /// Allocators round, and libraries pick other kernels: never less than this above the expected.
+  static constexpr double kLeastMargin = 1.1;
+
   PeakEstimate at(std::span<const double> numbers) const;
+
+  const PeakFit& fit() const { return fit_; }
+  std::size_t runs() const { return runs_; }
+  /// How much a job's peak differs from the expected one, relatively.
+  double spread() const { return spread_; }
+  /// How many spreads the upper lies above the expected peak.
+  double reach() const { return reach_; }
+  /// The numbers to put into the fit; nothing when one is too far from all that were seen.
+  std::optional<std::vector<double>> reachable(std::span<const double> numbers) const;
+  /// The relative variance that comes from where these numbers are.
+  double doubt(std::span<const double> numbers) const;
 
  private:
   int freedom() const;
@@ -40,8 +54,8 @@ class PeakModel {
   std::vector<NumberRange> ranges_;
   double risk_;
   std::size_t runs_;
-  double spread_ = 0;  // how much a job's peak differs from the expected one, relatively
-  double reach_ = 0;   // how many spreads the upper lies above the expected peak
+  double spread_ = 0;
+  double reach_ = 0;
 };
 
 }  // namespace berth

@@ -22,11 +22,9 @@ constexpr double kMargin = 1.1;
 /// Claims are rounded up to this, so that jobs of about the same size are one kind to the queue.
 constexpr Bytes kStep = mebibytes(64);
 
-Bytes round_up(Bytes size) {
+Bytes rounded_up(Bytes size) {
   return Bytes{(size.count + kStep.count - 1) / kStep.count * kStep.count};
 }
-
-Bytes round_up(double size) { return round_up(Bytes{static_cast<std::int64_t>(size)}); }
 
 double logarithm(Bytes size) { return std::log(static_cast<double>(size.count)); }
 
@@ -57,7 +55,10 @@ std::optional<Bytes> RecipePeaks::Case::highest() const {
   return sorted[(sorted.size() * 95 + 99) / 100 - 1];
 }
 
-/// Numbers come from files, too.
+Bytes RecipePeaks::round_up(double size) {
+  return rounded_up(Bytes{static_cast<std::int64_t>(size)});
+}
+
 bool RecipePeaks::usable(const Numbers& numbers) const {
   return numbers.size() == width_ && std::all_of(numbers.begin(), numbers.end(), [](double number) {
            return std::isfinite(number) && number >= 0;
@@ -65,7 +66,7 @@ bool RecipePeaks::usable(const Numbers& numbers) const {
 }
 
 Bytes RecipePeaks::claim_of(const Case& known) const {
-  Bytes claim = round_up(known.at_least);
+  Bytes claim = rounded_up(known.at_least);
   if (const std::optional<Bytes> highest = known.highest()) {
     const double repeats = static_cast<double>(known.peaks.size());
     const double margin = repeat_reach_ * repeat_spread_ * std::sqrt(1 + 1 / repeats);
@@ -77,7 +78,7 @@ Bytes RecipePeaks::claim_of(const Case& known) const {
 
 PeakOutlook RecipePeaks::outlook(const Numbers& numbers) const {
   if (!usable(numbers) || !model_) {
-    return {std::nullopt, 1};
+    return {std::nullopt, 1, model_runs_};
   }
   PeakEstimate estimate = model_->at(numbers);
   if (!estimate.upper && groups_) {
@@ -86,15 +87,19 @@ PeakOutlook RecipePeaks::outlook(const Numbers& numbers) const {
   const auto same = cases_.find(numbers);
   if (same == cases_.end()) {
     return {estimate.upper ? std::optional(round_up(*estimate.upper)) : std::nullopt,
-            estimate.more_runs};
+            estimate.more_runs, model_runs_};
   }
   // Nothing tells better than the same job, but all runs together know better how peaks vary.
   const Bytes own = claim_of(same->second);
   const Bytes least = std::max(
       round_up(static_cast<double>(same->second.highest().value_or(Bytes{}).count) * kMargin),
-      round_up(same->second.at_least));
+      rounded_up(same->second.at_least));
   const Bytes shared = estimate.upper ? round_up(*estimate.upper) : own;
-  return {shared >= least ? std::min(own, shared) : own, 0};
+  return {shared >= least ? std::min(own, shared) : own, 0, model_runs_};
+}
+
+std::optional<std::size_t> RecipePeaks::grouped_by() const {
+  return groups_ ? std::optional(groups_->place()) : std::nullopt;
 }
 
 RecipePeaks::Case& RecipePeaks::case_of(const Numbers& numbers) {
@@ -149,7 +154,7 @@ void RecipePeaks::measure_repeats() {
 
 void RecipePeaks::fit() {
   const std::vector<PeakRun> runs = newest_runs();
-  model_.emplace(runs, risk_);
+  model_ = std::make_shared<const PeakModel>(runs, risk_);
   groups_ = PeakGroups::find(runs, risk_);
   model_runs_ = runs.size();
   new_runs_ = 0;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,8 @@ namespace berth {
 struct PeakOutlook {
   std::optional<Bytes> claim;  // on each device; nothing: too little is known
   int more_runs = 0;           // without a claim: about how many more it takes
+  std::size_t runs = 0;        // of the recipe: what the claim is made from
+  bool lent = false;           // and from runs of a kindred recipe
 };
 
 class RecipePeaks {
@@ -33,6 +36,17 @@ class RecipePeaks {
   RecipePeaks(double risk, std::size_t width) : risk_(risk), width_(width) {}
 
   PeakOutlook outlook(const Numbers& numbers) const;
+  /// What all runs together tell about other numbers; null before the first run.
+  std::shared_ptr<const PeakModel> model() const { return model_; }
+  /// The number by whose values the runs fall into groups that are alike; nothing: they do not.
+  std::optional<std::size_t> grouped_by() const;
+  std::vector<PeakRun> newest_runs() const;
+  /// How many different numbers have run.
+  std::size_t cases() const { return cases_.size(); }
+  /// Whether jobs of the recipe can have such numbers: they come from files, too.
+  bool usable(const Numbers& numbers) const;
+  /// As claims are rounded.
+  static Bytes round_up(double size);
 
   /// A job has ended well. True when claims may be different from now on.
   bool learn(const Numbers& numbers, Bytes peak);
@@ -51,12 +65,10 @@ class RecipePeaks {
     std::optional<Bytes> highest() const;
   };
 
-  bool usable(const Numbers& numbers) const;
   Case& case_of(const Numbers& numbers);
   template <class Change>
   bool take_in(const Numbers& numbers, Bytes seen, Change change);
   void fit();
-  std::vector<PeakRun> newest_runs() const;
   void measure_repeats();
   Bytes claim_of(const Case& known) const;
 
@@ -64,8 +76,8 @@ class RecipePeaks {
   std::size_t width_;
   std::map<Numbers, Case> cases_;
   std::uint64_t runs_ = 0;
-  std::optional<PeakModel> model_;
-  std::optional<PeakGroups> groups_;  // where the model knows too little
+  std::shared_ptr<const PeakModel> model_;  // shared with those who borrow from it
+  std::optional<PeakGroups> groups_;        // where the model knows too little
   std::size_t model_runs_ = 0;
   std::size_t new_runs_ = 0;  // since the model was fitted
   // How far runs of the very same numbers are apart.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "core/claim_book.h"
@@ -92,6 +94,63 @@ PeakStream long_flat_then_steep(double noise) {
           }};
 }
 
+namespace {
+
+constexpr int kJobsOfTheFirst = 40;
+constexpr int kJobsOfEach = 20;
+constexpr int kOthers = 4;
+
+/// `law` gives the peak of a network with these parts, and of a batch size, a length and a width.
+using Parts = std::array<double, 3>;
+using Law = double (*)(const Parts&, double batch, double length, double width);
+
+PeakStream family(double noise, Law first, Law others) {
+  // The parts of each network; drawn anew by the first job of a stream.
+  const auto networks = std::make_shared<std::vector<Parts>>();
+  return {kJobsOfTheFirst + kOthers * kJobsOfEach, kJobsOfTheFirst, [=](Random& random, int i) {
+            if (i == 0) {
+              networks->assign(1 + kOthers, {});
+              for (Parts& parts : *networks) {
+                for (double& part : parts) {
+                  part = between_in_log(random, 0.4, 2.5);
+                }
+              }
+            }
+            const int network = i < kJobsOfTheFirst ? 0 : 1 + (i - kJobsOfTheFirst) / kJobsOfEach;
+            const int batch = whole(random, 4, 128);
+            const int length = 64 * whole(random, 1, 16);
+            const int width = 128 * whole(random, 2, 8);
+            const double peak = (network == 0 ? first : others)(
+                (*networks)[static_cast<std::size_t>(network)], batch, length, width);
+            return StreamJob{with_rate(random,
+                                       fmt::format("train.py --model net{} --batch {} --length {} "
+                                                   "--width {}",
+                                                   network, batch, length, width),
+                                       i),
+                             peak * varied(random, noise)};
+          }};
+}
+
+double of_batch(const Parts& parts, double batch, double, double) {
+  return 1500 * parts[0] + 60 * batch * parts[1];
+}
+
+double of_sum(const Parts& parts, double batch, double length, double width) {
+  return 1200 + 60 * batch * parts[0] + 4 * length * parts[1] + 5 * width * parts[2];
+}
+
+double of_product(const Parts& parts, double batch, double length, double width) {
+  return 1200 * parts[0] + batch * length * width * 6e-4 * parts[1] +
+         width * width * 3e-3 * parts[2];
+}
+
+}  // namespace
+
+PeakStream kindred_batch_sizes(double noise) { return family(noise, of_batch, of_batch); }
+PeakStream kindred_products(double noise) { return family(noise, of_product, of_product); }
+PeakStream kindred_sums(double noise) { return family(noise, of_sum, of_sum); }
+PeakStream kin_in_name_only(double noise) { return family(noise, of_batch, of_product); }
+
 double StreamFigures::share_claimed() const { return static_cast<double>(claimed) / jobs; }
 
 double StreamFigures::share_out_of_memory() const {
@@ -121,7 +180,8 @@ StreamFigures learn_stream(const PeakStream& stream) {
       const StreamJob job = stream.job(random, i);
       const Recipe recipe = recipe_of("", job.command);
       const Bytes peak = {static_cast<std::int64_t>(job.peak_mib * 1048576)};
-      const std::optional<Bytes> claim = book.claim(recipe);
+      const PeakOutlook outlook = book.outlook(recipe);
+      const std::optional<Bytes> claim = outlook.claim;
       const bool out_of_memory = claim && peak > *claim;
       alone += claim ? 0 : 1;
       failed += out_of_memory ? 1 : 0;
@@ -129,6 +189,8 @@ StreamFigures learn_stream(const PeakStream& stream) {
         ++figures.jobs;
         figures.claimed += claim ? 1 : 0;
         figures.out_of_memory += out_of_memory ? 1 : 0;
+        figures.lent += outlook.lent ? 1 : 0;
+        figures.lent_out_of_memory += outlook.lent && out_of_memory ? 1 : 0;
         figures.claims += claim.value_or(Bytes{});
         figures.wasted += claim && !out_of_memory ? *claim - peak : Bytes{};
       }

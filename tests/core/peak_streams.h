@@ -34,10 +34,23 @@ PeakStream flat_then_steeper(double noise);
 /// Sixty jobs use the same whatever their batch size; that of the next 14 is larger, and matters.
 PeakStream long_flat_then_steep(double noise);
 
+// Families: 40 jobs of one network, then 20 of each of four others, which take more or less memory
+// in each part of it. The jobs of the others are counted.
+
+/// Memory grows with the batch size.
+PeakStream kindred_batch_sizes(double noise);
+/// Memory grows with a product of three numbers, the square of one, or a sum of three.
+PeakStream kindred_products(double noise);
+PeakStream kindred_sums(double noise);
+/// One number matters for the others only, or in another way than for the first.
+PeakStream kin_in_name_only(double noise);
+
 struct StreamFigures {
   int jobs = 0;
   int claimed = 0;
   int out_of_memory = 0;
+  int lent = 0;  // of those that claimed: what a kindred recipe lent
+  int lent_out_of_memory = 0;
   Bytes claims;                // of all that claimed
   Bytes wasted;                // what of that was not used
   int most_alone = 0;          // in one stream, from its first job on
