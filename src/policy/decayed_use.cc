@@ -29,21 +29,26 @@ double DecayedUse::of(OwnerId owner, Time now) const {
   return found == owners_.end() ? 0 : at(found->second, now);
 }
 
-double DecayedUse::at(const Use& use, Time now) const {
-  const double kept = std::exp(-decay_ * to_seconds(now - use.at));
-  return use.seconds * kept + use.gpus * (1 - kept) / decay_;
+double DecayedUse::rate(OwnerId owner) const {
+  const auto found = owners_.find(owner);
+  return found == owners_.end() ? 0 : found->second.rate;
 }
 
-void DecayedUse::change(OwnerId owner, double gpus, Time now) {
+double DecayedUse::at(const Use& use, Time now) const {
+  const double kept = std::exp(-decay_ * to_seconds(now - use.at));
+  return use.used * kept + use.rate * (1 - kept) / decay_;
+}
+
+void DecayedUse::change(OwnerId owner, double rate, Time now) {
   Use& use = owners_[owner];
-  use.seconds = at(use, now);
+  use.used = at(use, now);
   use.at = now;
-  use.gpus += gpus;
+  use.rate += rate;
 }
 
 void DecayedUse::add_to(PolicyBooks& books) const {
   add_owners<3>(books, owners_, [](const Use& use) {
-    return std::array{bits_of(use.seconds), bits_of(use.gpus), use.at.time_since_epoch().count()};
+    return std::array{bits_of(use.used), bits_of(use.rate), use.at.time_since_epoch().count()};
   });
 }
 

@@ -1,5 +1,5 @@
-// DecayedUse: how much GPU time each owner has used lately. Use is forgotten by half in every
-// half-life, and what runs at the moment counts as it accrues.
+// DecayedUse: how much of something, as a rule GPU time, each owner has used lately. Use is
+// forgotten by half in every half-life, and what runs at the moment counts as it accrues.
 #pragma once
 
 #include <map>
@@ -16,8 +16,15 @@ class DecayedUse {
   void started(const Job& job, const Needs& needs, Time now);
   void stopped(const Job& job, const Needs& needs, Time now);
 
-  /// In GPU-seconds.
+  /// The owner uses so much more, or less, from now on.
+  void change(OwnerId owner, double rate, Time now);
+
+  /// In GPU-seconds, or seconds of what change() was told.
   double of(OwnerId owner, Time now) const;
+  /// What the owner uses at the moment.
+  double rate(OwnerId owner) const;
+  /// Whether the owner has ever used any.
+  bool knows(OwnerId owner) const { return owners_.contains(owner); }
 
   /// For a checkpoint: what there is to know about each owner.
   void add_to(PolicyBooks& books) const;
@@ -26,13 +33,12 @@ class DecayedUse {
 
  private:
   struct Use {
-    double seconds = 0;  // GPU-seconds, as of `at`
-    double gpus = 0;     // in use since then
+    double used = 0;  // as of `at`
+    double rate = 0;  // since then
     Time at;
   };
 
   double at(const Use& use, Time now) const;
-  void change(OwnerId owner, double gpus, Time now);
 
   double decay_;
   std::map<OwnerId, Use> owners_;

@@ -12,7 +12,7 @@ std::unique_ptr<Policy> make_srtf();
 std::unique_ptr<Policy> make_srsf();
 
 /// Two-dimensional least attained service (Tiresias): demoted by GPU time used.
-std::unique_ptr<Policy> make_las(Duration first, Duration second);
+std::unique_ptr<Policy> make_las(Duration first, Duration second, Duration patience);
 
 /// Round robin: each job runs for a slice in turn; the cost of resuming is not part of the slice.
 std::unique_ptr<Policy> make_round_robin(Duration slice, Duration cost);
@@ -27,7 +27,7 @@ std::unique_ptr<Policy> make_lottery(std::uint64_t seed);
 std::unique_ptr<Policy> make_stride();
 std::unique_ptr<Policy> make_wfq();
 std::unique_ptr<Policy> make_fair(Duration half_life);
-std::unique_ptr<Policy> make_drf();
+std::unique_ptr<Policy> make_drf(Duration half_life);
 std::unique_ptr<Policy> make_energy(double budget);
 
 /// RLScheduler's rules.

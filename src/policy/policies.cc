@@ -37,7 +37,9 @@ constexpr std::array kPolicies = {
     Entry{"srsf", "shortest remaining GPU time first; preempts",
           [](Options) { return make_srsf(); }},
     Entry{"las", "least GPU time used first, in levels; preempts",
-          [](Options options) { return make_las(options.las_first, options.las_second); }},
+          [](Options options) {
+            return make_las(options.las_first, options.las_second, options.las_patience);
+          }},
     Entry{"lottery", "a draw between owners; weights are tickets",
           [](Options options) { return make_lottery(options.seed); }},
     Entry{"stride", "GPU time in proportion to the owners' weights",
@@ -46,7 +48,7 @@ constexpr std::array kPolicies = {
     Entry{"fair", "the owner who has used the least lately goes first",
           [](Options options) { return make_fair(options.half_life); }},
     Entry{"drf", "the owner with the smallest dominant share goes first",
-          [](Options) { return make_drf(); }},
+          [](Options options) { return make_drf(options.half_life); }},
     Entry{"energy", "as many as a power budget allows: energy:WATTS",
           [](Options options) { return make_energy(options.power_budget); }},
     Entry{"rr", "everybody runs for a slice in turn; preempts",

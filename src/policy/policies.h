@@ -34,10 +34,11 @@ struct PolicyOptions {
   std::uint64_t seed = 1;                     // lottery: seed of the draws
   Duration slice = std::chrono::minutes(10);  // rr: how long a turn is
   Duration preemption_cost{};                 // rr: work to repeat after each, not part of the turn
-  Duration half_life = std::chrono::hours(24);  // fair: after which use counts half
+  Duration half_life = std::chrono::hours(24);  // fair, drf: after which use counts half
   double power_budget = std::numeric_limits<double>::infinity();  // energy: watts, for all devices
-  Duration las_first = std::chrono::seconds(3250);   // las: GPU time until the first demotion
-  Duration las_second = std::chrono::seconds(7200);  // and until the second
+  Duration las_first = std::chrono::seconds(3250);      // las: GPU time until the first demotion
+  Duration las_second = std::chrono::seconds(7200);     // and until the second
+  Duration las_patience = std::chrono::hours(24 * 14);  // wait after which devices are owed
 };
 
 /// First come, first served: nothing overtakes a job that does not fit yet.

@@ -87,6 +87,7 @@ void Preemptive::advance(const View& view, const Candidate& candidate) {
 
 std::vector<JobId> Preemptive::plan(const View& view) {
   std::vector<JobId> stopped;
+  std::optional<QueueKey> owed;
   Amount room = pool_size(view.devices());
   std::size_t next_runner = 0;
   const auto keep_or_stop = [&](const Runner& runner) {
@@ -119,20 +120,35 @@ std::vector<JobId> Preemptive::plan(const View& view) {
       room -= amount;
       planned_.push_back({candidate.key.job, candidate.shape});
       advance(view, candidate);
+    } else if (!owed && amount > room && is_owed(view.job(candidate.key.job), view.now())) {
+      owed = candidate.key;
     }
   }
   if (planned_.empty()) {
+    note_owed(owed);
     return {};  // nobody needs what the others have
   }
   while (next_runner < runners_.size()) {
     keep_or_stop(runners_[next_runner++]);
   }
-  if (!stopped.empty()) {
+  if (stopped.empty()) {
+    note_owed(owed);
+  } else {
     planned_.clear();  // for when there is room: they start in order
   }
   // The last first, so that those put back can keep their order in front of all that wait.
   std::reverse(stopped.begin(), stopped.end());
   return stopped;
+}
+
+/// All that are put back must wait by now: they may be owed, too.
+void Preemptive::note_owed(const std::optional<QueueKey>& first) {
+  first_owed(first);
+  for (Runner& runner : runners_) {
+    if (first && *first < QueueKey{runner.rank, runner.job}) {
+      stays_behind(runner);
+    }
+  }
 }
 
 std::optional<Proposal> Preemptive::propose(const View& view) {

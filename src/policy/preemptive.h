@@ -32,12 +32,13 @@ class Preemptive : public Policy {
     ShapeId shape;
     Amount amount = 0;
     std::uint32_t gpus = 0;
-    std::uint32_t level = 0;  // see turns.h, also for `moved` and `place`
+    std::uint32_t level = 0;  // see turn_taking.h, also for the last three
     Time since;
     Duration left{};  // expected, at `since`
     Duration done{};  // before `since`
     Time moved = kNever;
     Rank place = 0;
+    std::uint64_t lent = 0;
   };
 
   /// Gives a job that has just started its place among the running jobs.
@@ -48,6 +49,12 @@ class Preemptive : public Policy {
   virtual Time next_change() const { return kNever; }
   /// A job has left its devices; if it goes back to the queue, rank() is called next.
   virtual void put_back(const Runner&) {}
+  /// Whether a waiting job that does not get what it needs is to be kept in mind.
+  virtual bool is_owed(const Job&, Time /*now*/) const { return false; }
+  /// The first such job in order has changed; nothing: there is none.
+  virtual void first_owed(const std::optional<QueueKey>&) {}
+  /// The runner stays on its devices although it stands behind that job.
+  virtual void stays_behind(Runner&) {}
 
   const std::vector<Runner>& runners() const { return runners_; }
   Time decided_at() const { return decided_at_; }
@@ -66,6 +73,7 @@ class Preemptive : public Policy {
   void rank_runners(Time now);
   void advance(const View& view, const Candidate& candidate);
   std::vector<JobId> plan(const View& view);
+  void note_owed(const std::optional<QueueKey>& first);
 
   std::size_t devices_ = 0;  // whose memory has been looked at
   Bytes device_memory_;

@@ -7,6 +7,8 @@ namespace {
 enum class Does { Run, Wait };
 
 constexpr int kPlaceBits = 57;
+/// Between two places of waiting jobs, there are some for those who had a turn behind the former.
+constexpr Rank kSpacing = 1024;
 constexpr Rank kMiddle = Rank{1} << (kPlaceBits - 1);
 
 Rank make_rank(std::uint32_t level, Does does, Rank place) {
@@ -24,7 +26,7 @@ Rank running_place(Time since, bool ran_before, Rank number) {
 /// A place among those that wait: by time, jobs whose turn is over behind those that come at the
 /// same moment.
 Rank waiting_place(Time when, bool turn_is_over) {
-  return kMiddle + 2 * milliseconds(when) + (turn_is_over ? 1 : 0);
+  return kMiddle + kSpacing * (2 * milliseconds(when) + (turn_is_over ? 1 : 0));
 }
 
 }  // namespace
@@ -32,7 +34,10 @@ Rank waiting_place(Time when, bool turn_is_over) {
 Rank TurnTaking::rank(const Job& job, const Needs& needs) {
   const bool returned = job.id == returned_;
   returned_ = {};
-  const Rank place = returned && !returned_late_ ? kMiddle + --first_
+  if (returned && returned_to_) {
+    return *returned_to_;
+  }
+  const Rank place = returned && !returned_late_ ? kMiddle + kSpacing * --first_
                      : returned                  ? waiting_place(decided_at(), true)
                                                  : waiting_place(job.submitted, false);
   return make_rank(level_of(job, needs), Does::Wait, place);
@@ -42,6 +47,7 @@ void TurnTaking::admit(Runner& runner, const Job& job, const Needs& needs) {
   runner.level = level_of(job, needs);
   runner.moved = kNever;
   runner.place = running_place(runner.since, false, ++starts_);
+  runner.lent = owed_ && *owed_ < QueueKey{job.rank, job.id} ? debts_ : 0;
 }
 
 Rank TurnTaking::rank_now(Runner& runner, Time now) {
@@ -50,6 +56,11 @@ Rank TurnTaking::rank_now(Runner& runner, Time now) {
     runner.place = running_place(end, true, 0);
     next_turn(runner);
   }
+  const Rank rank = rank_in_turn(runner, now);
+  return is_lent(runner) ? std::max(rank, owed_->rank + 1) : rank;
+}
+
+Rank TurnTaking::rank_in_turn(const Runner& runner, Time now) const {
   // A job whose turn is over stands where it will wait if it is put back: or, with the others of
   // this moment put back before it, it would lose to them what it has been left.
   return runner.moved == now ? make_rank(runner.level, Does::Wait, waiting_place(now, true))
@@ -59,6 +70,17 @@ Rank TurnTaking::rank_now(Runner& runner, Time now) {
 void TurnTaking::put_back(const Runner& runner) {
   returned_ = runner.job;
   returned_late_ = runner.moved == decided_at();
+  const bool gives_way = is_lent(runner) && runner.rank == owed_->rank + 1;
+  returned_to_ = gives_way ? std::optional(runner.rank) : std::nullopt;
+}
+
+bool TurnTaking::is_owed(const Job& job, Time now) const {
+  return now - job.submitted - job.traits().done >= patience();
+}
+
+void TurnTaking::first_owed(const std::optional<QueueKey>& first) {
+  debts_ += first == owed_ ? 0 : 1;
+  owed_ = first;
 }
 
 Time TurnTaking::next_change() const {

@@ -87,11 +87,10 @@ TEST_P(Shares, MatchWeights) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Shares, testing::Values("lottery", "wfq", "stride", "fair"),
+INSTANTIATE_TEST_SUITE_P(Policies, Shares,
+                         testing::Values("lottery", "wfq", "stride", "fair", "drf"),
                          [](const auto& which) { return std::string(which.param); });
 
-// Without drf, which looks only at what runs at the moment: a gang of the whole machine has all or
-// nothing.
 class Gangs : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(Gangs, OfTheWholeMachineGetTheirShareBesideSmallJobs) {
@@ -105,15 +104,8 @@ TEST_P(Gangs, OfHalfTheMachineGetTheirShareBesideSmallJobs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Gangs,
-                         testing::Values("lottery", "wfq", "stride", "fair", "priority"),
+                         testing::Values("lottery", "wfq", "stride", "fair", "drf", "priority"),
                          [](const auto& which) { return std::string(which.param); });
-
-// What runs is divided in the proportion of the weights, as far as whole jobs allow.
-TEST(Drf, DividesTheDevices) {
-  const std::vector<double> got = shares("drf", kWeighted, 50'000);
-  EXPECT_NEAR(got[2], 5 / 8.0, 0.07);
-  EXPECT_LT(got[0], got[1]);
-}
 
 TEST(Drf, CountsTheScarcerResource) {
   Scheduler scheduler(std::move(*make_policy("drf")), {});

@@ -13,9 +13,13 @@ class ByOwner(Policy):
     def score(self, owner, pool):
         raise NotImplementedError
 
+    def by_weight(self, score, weight):
+        return score / weight
+
     def choose(self, pool):
         weights = {job.owner: job.weight for job in pool.waiting}
-        scores = {owner: self.score(owner, pool) / weight for owner, weight in weights.items()}
+        scores = {owner: self.by_weight(self.score(owner, pool), weight)
+                  for owner, weight in weights.items()}
         queue = sorted(pool.waiting, key=lambda job: (scores[job.owner], job.number))
         return first_or_backfilled(queue, pool)
 
@@ -42,12 +46,18 @@ class Fair(ByOwner):
         return 2 ** (-age / self.half_life)
 
 
-class DominantShare(ByOwner):
-    """Dominant resource fairness (Ghodsi et al., NSDI '11), here with one resource: the score is
-    the part of all GPUs that the owner has now."""
+class DominantShare(Fair):
+    """Dominant resource fairness (Ghodsi et al., NSDI '11) over time, here with one resource: the
+    score is the GPU time that the owner has used lately, as under fair share, with what runs at the
+    moment as if it had run for a second more. berth counts in microseconds of the whole machine."""
 
     def score(self, owner, pool):
-        return Fraction(sum(job.gpus for job in pool.running if job.owner == owner), pool.gpus)
+        used = super().score(owner, pool) * self.half_life / log(2)
+        runs = sum(job.gpus for job in pool.running if job.owner == owner)
+        return (used + runs) / pool.gpus
+
+    def by_weight(self, score, weight):
+        return floor(score / weight * 1e6 + 0.5)
 
 
 class FairQueueing(Policy):

@@ -16,6 +16,7 @@ from preemptive import LeastAttained, RoundRobin, ShortestRemaining
 BERTH = os.environ["BERTH"]
 SLICE_S = 200
 HALF_LIFE_S = 1800
+PATIENCE_S = 600
 
 POLICIES = {
     "fifo": lambda: InOrder(fifo),
@@ -29,11 +30,11 @@ POLICIES = {
     "energy": lambda: FirstFit(fifo),  # without a budget
     "srtf": lambda: ShortestRemaining(service=False),
     "srsf": lambda: ShortestRemaining(service=True),
-    "las": LeastAttained,
+    "las": lambda: LeastAttained(PATIENCE_S),
     "rr": lambda: RoundRobin(SLICE_S),
     "wfq": FairQueueing,
     "fair": lambda: Fair(HALF_LIFE_S),
-    "drf": DominantShare,
+    "drf": lambda: DominantShare(HALF_LIFE_S),
     "stride": Stride,
     "priority": Default,
 }
@@ -82,7 +83,7 @@ class ReferenceTest(unittest.TestCase):
             subprocess.run(
                 [BERTH, "sim", "--trace", trace, "--gpus", str(gpus), "--policy",
                  ",".join(policies), "--slice", f"{SLICE_S}s", "--half-life", f"{HALF_LIFE_S}s",
-                 "--jobs", out], check=True, timeout=60, stdout=subprocess.DEVNULL)
+                 "--patience", f"{PATIENCE_S}s", "--jobs", out], check=True, timeout=60, stdout=subprocess.DEVNULL)
             times = {policy: {} for policy in policies}
             with open(out, encoding="utf-8") as file:
                 for row in csv.DictReader(file):

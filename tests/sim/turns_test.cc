@@ -59,6 +59,37 @@ TEST_P(Turns, NobodyIsPutBackToGoOnAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, Turns, testing::Values("rr", "las", "srtf", "srsf"));
 
+/// A stream of one-GPU jobs that keeps 8 GPUs busy, twice over, and one job of the whole machine.
+Workload gang_in_a_stream(Duration each) {
+  Workload workload;
+  for (int i = 0; i < 400; ++i) {
+    SimJob& job = workload.jobs.emplace_back();
+    job.submit = Time(i * each / 16);
+    job.duration = job.expected = each;
+  }
+  SimJob gang = workload.jobs.front();
+  gang.gpus = 8;
+  workload.jobs.insert(workload.jobs.begin() + 40, gang);
+  workload.jobs[40].submit = workload.jobs[39].submit;
+  return workload;
+}
+
+TEST(Gangs, AreServedAmongAStreamOfSmallJobs) {
+  PolicyOptions options;
+  options.slice = seconds(100);
+  options.las_patience = seconds(1000);
+  const Workload workload = gang_in_a_stream(seconds(400));
+  const Time submitted = workload.jobs[40].submit;
+  const auto gang = [&](const char* policy) {
+    return test::run(workload, "8", policy, {}, options).run.outcomes[40];
+  };
+  // All that stand in front have had their slices by then: 32 at most, 8 at a time.
+  EXPECT_LE(gang("rr").started, submitted + seconds(500));
+  // Everybody is on the first level, and those that run stay for as long as 400 s.
+  EXPECT_LE(gang("las").started, submitted + options.las_patience + seconds(400));
+  EXPECT_EQ(gang("las").preempted, 0U);
+}
+
 // A turn that is shorter than what its preemption costs still brings everybody forward.
 TEST(TurnsAndCosts, EverybodyEnds) {
   SimOptions sim;

@@ -181,7 +181,10 @@ void SimCommandOptions::declare_study(Args& args) {
   args.value("--preemption-cost", "TIME", "work that a job loses each time it is preempted",
              study.sim.preemption_cost);
   args.value("--slice", "TIME", "rr: how long a turn is (default: 10m)", study.policy.slice);
-  args.value("--half-life", "TIME", "fair: after which use counts half (default: 1d)",
+  args.value("--patience", "TIME",
+             "las: how long a job waits until devices are freed for it (default: 14d)",
+             study.policy.las_patience);
+  args.value("--half-life", "TIME", "fair, drf: after which use counts half (default: 1d)",
              study.policy.half_life);
   args.value("--power-budget", "WATTS", "energy: what all devices may draw together",
              [this](std::string_view text) -> Result<void> {
