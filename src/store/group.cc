@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/failpoint.h"
 #include "store/change_coding.h"
 
@@ -110,6 +112,7 @@ Result<void> Group::settle() {
   log_.clear();
   transaction_.reset();
   committed_size_ = size_of(database_);
+  least_size_ = std::min(least_size_, committed_size_);
   return {};
 }
 

@@ -20,6 +20,7 @@ class Group {
         log_(std::move(log)),
         committed_(writer.counters()),
         committed_size_(size_of(database)),
+        least_size_(committed_size_),
         logged_number_(committed_.redone) {}
 
   /// Applies the changes that are in the log but not in the tables. Call this first.
@@ -36,8 +37,11 @@ class Group {
   /// Puts the committed changes into the tables. Call this when nothing is left to commit. If it
   /// fails, the changes are still in the log.
   Result<void> settle();
-  /// The size of the database in bytes at its own last commit.
-  std::int64_t committed_size() const { return committed_size_; }
+  /// The smallest size of the database in bytes, of those that it had at its commits since the
+  /// last call of looked(). Its file has at least that.
+  std::int64_t least_size() const { return least_size_; }
+  /// The file was looked at, and is as long as it should be.
+  void looked() { least_size_ = committed_size_; }
   /// See Store::give_back().
   Result<bool> shrink();
   bool has_changes() const { return changes_.size() != logged_; }
@@ -56,6 +60,7 @@ class Group {
   RedoLog log_;
   Counters committed_;
   std::int64_t committed_size_;
+  std::int64_t least_size_;
   std::uint64_t logged_number_;  // of the newest entry of the log
   std::deque<Change> changes_;
   std::size_t logged_ = 0;                  // how many of the changes are in the log

@@ -79,14 +79,15 @@ Result<void> Store::commit() {
 void Store::rollback() { backing_->group().rollback(); }
 
 bool Store::misses_files() const {
-  return backing_->files().problem(backing_->group().committed_size()).has_value();
+  return backing_->files().problem(backing_->group().least_size()).has_value();
 }
 
 Result<void> Store::keep_files() {
   const std::optional<StoreFiles::Problem> problem =
-      backing_->files().problem(backing_->group().committed_size());
+      backing_->files().problem(backing_->group().least_size());
   suspect_ = out_of_reach_ = problem.has_value();
   if (!problem) {
+    backing_->group().looked();
     return {};
   }
   std::string kept;

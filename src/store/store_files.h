@@ -30,7 +30,7 @@ class StoreFiles {
     bool damaged = false;  // the open file lacks something, too
   };
   /// What has happened to the files; nothing while all is as it was. Takes a few microseconds. The
-  /// database itself may shrink as far as `committed`, its size at its own last commit.
+  /// database itself may shrink as far as `committed`, its smallest size at a commit since.
   std::optional<Problem> problem(std::int64_t committed);
   /// The inode of the database.
   ino_t inode() const { return files_[0].inode; }

@@ -366,5 +366,26 @@ TEST_F(StoreTest, WhatIsForgottenIsGivenBack) {
   EXPECT_EQ(store_->jobs().next_id(), JobId{kJobs + 1});
 }
 
+TEST_F(StoreTest, AFileThatBecameShorterAndIsWantedLongerAgainIsNotDamaged) {
+  open();
+  constexpr std::uint32_t kJobs = 20'000;
+  ASSERT_TRUE(store_->jobs().insert(JobId{1}, kJobs, job_named("many"), at(0)));
+  for (std::uint32_t i = 1; i <= kJobs; ++i) {
+    ASSERT_TRUE(store_->jobs().end(JobId{i}, ending(Outcome::Succeeded, at(1))));
+  }
+  ASSERT_TRUE(store_->commit());
+  open();
+  ForgetQuery all;
+  all.limit = kJobs;
+  ASSERT_TRUE(store_->jobs().forget(all));
+  ASSERT_TRUE(store_->commit());
+  while (*store_->give_back()) {
+  }
+  // Between two looks at the file it was cut, and a commit has made the database long again.
+  ASSERT_TRUE(store_->jobs().insert(JobId{kJobs + 1}, 2 * kJobs, job_named("more"), at(2)));
+  const Result<void> committed = store_->commit();
+  EXPECT_TRUE(committed) << committed.error().message;
+}
+
 }  // namespace
 }  // namespace berth
