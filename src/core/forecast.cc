@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/queue_order.h"
+
 namespace berth {
 namespace {
 
@@ -45,34 +47,6 @@ std::size_t Scheduler::ahead_of(const Job& job, std::size_t most) const {
   return ahead;
 }
 
-/// Of those that compete for devices, across all buckets.
-std::vector<JobId> Scheduler::first_in_order(std::size_t most) const {
-  struct Next {
-    QueueKey key;
-    ShapeId shape;
-    std::set<QueueKey>::const_iterator at;
-
-    bool operator>(const Next& other) const { return key > other.key; }
-  };
-  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
-  std::vector<JobId> first;
-  auto head = queue_.heads().begin();
-  while (first.size() < most && (head != queue_.heads().end() || !next.empty())) {
-    if (head != queue_.heads().end() && (next.empty() || head->first < next.top().key)) {
-      next.push({head->first, head->shape, queue_.bucket(head->shape).jobs.begin()});
-      ++head;
-    }
-    Next one = next.top();
-    next.pop();
-    first.push_back(one.key.job);
-    if (++one.at != queue_.bucket(one.shape).jobs.end()) {
-      one.key = *one.at;
-      next.push(one);
-    }
-  }
-  return first;
-}
-
 void Scheduler::copy_running(Scheduler& copy, Time now) const {
   for (const JobId id : running_) {
     const Job& job = *jobs_.find(id);
@@ -86,7 +60,7 @@ void Scheduler::copy_running(Scheduler& copy, Time now) const {
 /// jobs which are copied, too.
 void Scheduler::copy_waiting(Scheduler& copy, std::size_t most, Time now) const {
   std::set<JobId> ids;
-  for (const JobId id : first_in_order(most)) {
+  for (const JobId id : first_in_order(queue_, most)) {
     ids.insert(id);
   }
   for (const auto& [when, id] : timers_) {

@@ -304,7 +304,6 @@ class Scheduler {
   void ask_to_preempt(JobId id);
   std::string why_invalid(const Proposal& proposal) const;
   void start(const Proposal& proposal, Time now);
-  std::vector<JobId> first_in_order(std::size_t most) const;
   void copy_running(Scheduler& copy, Time now) const;
   void copy_waiting(Scheduler& copy, std::size_t most, Time now) const;
 

@@ -41,7 +41,7 @@ Result<IdsReply> parse_ids_reply(std::string_view json) {
 }
 
 void IdsReplyWriter::add(JobId id) {
-  ++count_;
+  ++size_;
   // Numbers wrap around as they should: what differs by one does so in either direction.
   const auto step = static_cast<std::int64_t>(
       id.value - (first_ + (length_ - 1) * static_cast<std::uint64_t>(step_)));
@@ -66,7 +66,11 @@ void IdsReplyWriter::close_run() {
 
 std::string IdsReplyWriter::take(const std::map<std::string_view, std::uint64_t>& states) {
   close_run();
-  fmt::format_to(std::back_inserter(text_), R"(],"count":{},"states":{{)", count_);
+  std::uint64_t count = 0;
+  for (const auto& [state, jobs] : states) {
+    count += jobs;
+  }
+  fmt::format_to(std::back_inserter(text_), R"(],"count":{},"states":{{)", count);
   const char* between = "";
   for (const auto& [state, jobs] : states) {
     fmt::format_to(std::back_inserter(text_), R"({}"{}":{})", between, state, jobs);

@@ -144,11 +144,11 @@ Result<std::map<JobId, JobReport>> find_jobs(std::span<const JobId> ids) {
 
 Result<OrderedJobs> list_ordered_jobs(const Selection& selection, bool all,
                                       const JobOrdering& order, std::size_t limit) {
-  const Result<IdsReply> chosen =
-      as_message(ask_daemon("GET", fmt::format("/v1/jobs/ids?all={}&sort={}&descending={}&{}",
-                                               all ? 1 : 0, percent_encode(order.sort),
-                                               order.descending ? 1 : 0, selection.query())),
-                 parse_ids_reply);
+  const Result<IdsReply> chosen = as_message(
+      ask_daemon("GET", fmt::format("/v1/jobs/ids?all={}&sort={}&descending={}&limit={}&{}",
+                                    all ? 1 : 0, percent_encode(order.sort),
+                                    order.descending ? 1 : 0, limit, selection.query())),
+      parse_ids_reply);
   if (!chosen) {
     return Failure(chosen.error());
   }

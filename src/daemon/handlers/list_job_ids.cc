@@ -5,8 +5,10 @@
 #include <map>
 #include <queue>
 
+#include "base/units.h"
 #include "daemon/handlers/jobs.h"
 #include "daemon/job_choice.h"
+#include "daemon/queue_order.h"
 #include "daemon/scans/job_scan.h"
 #include "daemon/search.h"
 
@@ -42,6 +44,7 @@ struct Entry {
 struct IdList {
   Column column = Column::Id;
   bool descending = false;
+  std::uint64_t limit = 0;  // 0: none
   SearchText search;
   uid_t viewer = 0;
   std::map<std::int64_t, bool> found_in;  // whether a project or sweep has the text
@@ -64,8 +67,11 @@ struct IdList {
     if (const int order = a.text.compare(b.text); order != 0) {
       return (order < 0) != descending;
     }
-    return (a.id < b.id) != descending;
+    const bool newest_first = column == Column::Queue && a.group == QueueOrder::kEnded;
+    return (a.id < b.id) != (descending != newest_first);
   }
+
+  bool full() const { return limit != 0 && runs.size() >= limit; }
 
   void sort_last() {
     if (!blocks.empty()) {
@@ -82,41 +88,6 @@ struct IdList {
     blocks.back().push_back(std::move(entry));
   }
 };
-
-/// As a user looks at a queue: what runs, what starts next, what is held, what ended last.
-Entry queue_entry(const ScannedJob& job, const Forecast::Runs& expected) {
-  Entry entry;
-  entry.id = job.id;
-  const auto place = [&](int group, std::int64_t number) {
-    entry.group = group;
-    entry.number = number;
-  };
-  switch (job.phase) {
-    case JobPhase::Running:
-    case JobPhase::Starting:
-      place(0, job.started.time_since_epoch().count());
-      break;
-    case JobPhase::Queued:
-      if (const auto run = expected.find(job.id); run != expected.end()) {
-        place(1, run->second.start.time_since_epoch().count());
-      } else {
-        place(2, job.priority);
-      }
-      break;
-    case JobPhase::Held:
-      place(3, job.priority);
-      break;
-    case JobPhase::Succeeded:
-    case JobPhase::Failed:
-    case JobPhase::Cancelled:
-    case JobPhase::TimedOut:
-    case JobPhase::Oom:
-    case JobPhase::Lost:
-      place(4, -job.ended.time_since_epoch().count());
-      break;
-  }
-  return entry;
-}
 
 /// The time of a job that runs, or has run, counts up to `now`.
 Entry entry_of(const ScannedJob& job, Column column, Bytes peak, Time now) {
@@ -157,7 +128,7 @@ Entry entry_of(const ScannedJob& job, Column column, Bytes peak, Time now) {
       entry.number = peak.count;
       break;
     case Column::Queue:
-      break;  // see queue_entry()
+      break;  // see QueueOrder
   }
   return entry;
 }
@@ -197,7 +168,7 @@ void merge_ids(Desk& desk, const std::shared_ptr<IdList>& list) {
     if (list->reply->gone()) {
       return false;
     }
-    for (int i = 0; i < kMergedAtOnce && !heads.empty(); ++i) {
+    for (int i = 0; i < kMergedAtOnce && !heads.empty() && !list->full(); ++i) {
       const auto [block, place] = heads.top();
       heads.pop();
       list->runs.add(list->blocks[block][place].id);
@@ -207,12 +178,37 @@ void merge_ids(Desk& desk, const std::shared_ptr<IdList>& list) {
         std::vector<Entry>().swap(list->blocks[block]);
       }
     }
-    if (!heads.empty()) {
+    if (!heads.empty() && !list->full()) {
       return true;
     }
     desk.answer(std::move(list->reply), json(list->runs.take(list->states)));
     return false;
   });
+}
+
+/// The order of `berth queue`, found without a look at every job. The counts are those that the
+/// store keeps.
+void answer_at_once(Desk& desk, QueueOrder order, const JobFilter& filter,
+                    const std::shared_ptr<IdList>& list) {
+  const Result<std::vector<JobId>> first =
+      order.first(filter.phases, static_cast<std::size_t>(list->limit));
+  if (!first) {
+    return desk.answer(std::move(list->reply), failed(first.error()));
+  }
+  for (const JobId id : *first) {
+    list->runs.add(id);
+  }
+  const PhaseCounts& counts = desk.store.jobs().counts();
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    const auto phase = static_cast<JobPhase>(i);
+    const bool chosen =
+        filter.phases.empty() ||
+        std::find(filter.phases.begin(), filter.phases.end(), phase) != filter.phases.end();
+    if (chosen && counts[i] > 0) {
+      list->states.emplace(phase_name(phase), counts[i]);
+    }
+  }
+  desk.answer(std::move(list->reply), json(list->runs.take(list->states)));
 }
 
 }  // namespace
@@ -221,8 +217,16 @@ void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked) {
   const HttpRequest& request = asked.request;
   Result<JobFilter> filter = choose_listed_jobs(desk, request);
   const Result<Column> column = parse_column(request.parameter("sort").value_or("id"));
-  if (!filter || !column) {
-    return desk.answer(std::move(asked.reply), failed(filter ? column.error() : filter.error()));
+  const Result<std::int64_t> limit =
+      parse_integer(request.parameter("limit").value_or("0"), "limit");
+  if (!filter || !column || !limit) {
+    return desk.answer(std::move(asked.reply), failed(!filter   ? filter.error()
+                                                      : !column ? column.error()
+                                                                : limit.error()));
+  }
+  if (*limit < 0) {
+    return desk.answer(std::move(asked.reply),
+                       failed(Error{ErrorCode::Usage, "limit must be 0 or more"}));
   }
   if (request.parameter("alone").value_or("0") == "1") {
     filter->sweep = "";
@@ -231,8 +235,13 @@ void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked) {
   list->column = *column;
   list->descending = request.parameter("descending").value_or("0") == "1";
   list->search = SearchText(request.parameter("search").value_or(""));
+  list->limit = static_cast<std::uint64_t>(*limit);
   list->viewer = request.peer.uid;
   list->reply = std::move(asked.reply);
+  if (list->column == Column::Queue && !list->descending && list->search.empty() &&
+      list->limit > 0 && list->limit <= QueueOrder::kMostAtOnce && QueueOrder::quick(*filter)) {
+    return answer_at_once(desk, QueueOrder(desk, reports), *filter, list);
+  }
   JobScan scan;
   // What cannot be seen can neither be searched nor be told by the order.
   const bool looks = !list->search.empty();
@@ -253,13 +262,13 @@ void list_job_ids(Desk& desk, JobReports& reports, RoutedRequest asked) {
                             (list->column == Column::Name || list->column == Column::Peak);
         if (hidden) {
           list->add({true, 0, 0, "", job.id});
-        } else if (list->column == Column::Id) {
+        } else if (list->column == Column::Id && !list->full()) {
           list->runs.add(job.id);
         } else if (list->column == Column::Queue) {
-          static const Forecast::Runs kNone;
-          list->add(
-              queue_entry(job, job.phase == JobPhase::Queued ? reports.expected_runs() : kNone));
-        } else {
+          const auto [group, number] =
+              QueueOrder(desk, reports).place(job.id, job.phase, job.ended);
+          list->add({false, group, number, "", job.id});
+        } else if (list->column != Column::Id) {
           list->add(entry_of(
               job, list->column,
               job.phase == JobPhase::Running ? desk.driver.memory().watch().peak(job.id) : job.peak,
