@@ -60,6 +60,15 @@ struct Reservation {
   std::vector<DeviceId> devices;
 };
 
+/// What the policy's order promises a waiting job.
+struct Promise {
+  /// Of the jobs of its owner and priority, only those submitted until then can come before it.
+  Time passed_until = kNever;
+  Duration window = kForever;  // how long that is after its own submission
+  Duration length = kForever;  // of the job, from which it follows; kForever: nobody knows it
+  Time start = kNever;         // when the job starts at the latest, unless running jobs overstay
+};
+
 class Policy {
  public:
   virtual ~Policy() = default;
@@ -104,6 +113,9 @@ class Policy {
 
   /// The devices that the policy keeps free at the moment, to explain why other jobs wait.
   virtual std::optional<Reservation> reservation(const View&) const { return std::nullopt; }
+
+  /// Nothing: the policy promises nothing.
+  virtual std::optional<Promise> promise(const Job&) const { return std::nullopt; }
 
   /// Why the policy would not start a job on these devices although they have room; empty: no
   /// reason.

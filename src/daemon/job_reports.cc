@@ -69,6 +69,19 @@ std::string reason_of(const Ending& ending) {
   return "";
 }
 
+/// Only of jobs that wait for devices: others have no place in the order.
+std::optional<PromiseReport> promise_of(const Scheduler& scheduler, const Job& job) {
+  const std::optional<Promise> promise = scheduler.queue().contains(job) && !scheduler.paused()
+                                             ? scheduler.policy().promise(job)
+                                             : std::nullopt;
+  if (!promise) {
+    return std::nullopt;
+  }
+  const auto length = [](Duration time) { return time == kForever ? 0 : to_seconds(time); };
+  return PromiseReport{seconds(promise->passed_until), length(promise->window),
+                       length(promise->length), seconds(promise->start)};
+}
+
 }  // namespace
 
 JobReport JobReports::report(const JobRecord& record) const {
@@ -135,6 +148,7 @@ Result<JobReport> JobReports::full_report(const JobRecord& record) {
       why.until = kNever;  // the same again, in other words
     }
     full.why = explain_waiting(*job, std::move(why));
+    full.promise = promise_of(desk_.scheduler(), *job);
   }
   return full;
 }

@@ -166,6 +166,12 @@ class Conservative final : public Policy {
     return std::nullopt;
   }
 
+  std::optional<Promise> promise(const Job& job) const override {
+    const Time start = reservations_.start_of(job.id);
+    return start == kNever ? std::nullopt
+                           : std::optional(Promise{kNever, kForever, kForever, start});
+  }
+
   Time next_look(const View& view) const override { return reservations_.next_after(view.now()); }
 
  private:

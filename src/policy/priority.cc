@@ -23,6 +23,7 @@ class Priority final : public Backfilling {
 
   std::string_view name() const override { return "priority"; }
   Rank rank(const Job& job, const Needs&) override { return order_.rank(job); }
+  std::optional<Promise> promise(const Job& job) const override { return order_.promise(job); }
 
  private:
   Rank set_back(const Job& first, const View& view) override {

@@ -57,6 +57,11 @@ class Reservations {
   const InOrder& in_order() const { return planned_; }
   /// The first reservation after that time; kNever: none.
   Time next_after(Time now) const;
+  /// When the job's reservation begins; kNever: it has none.
+  Time start_of(JobId id) const {
+    const auto found = waiting_.find(id);
+    return found == waiting_.end() ? kNever : found->second.start;
+  }
   ShapeId shape_of(JobId id) const { return waiting_.at(id).want.shape; }
 
   /// For a checkpoint: the reservations, which are to be made again in this order.

@@ -10,6 +10,8 @@ constexpr Duration kLongestWindow = std::chrono::hours(24 * 8);
 /// Of jobs whose length nobody knows.
 constexpr Duration kTypicalLength = std::chrono::hours(1);
 
+Duration length_of(const Job& job) { return std::min(job.expected_left(), job.limit); }
+
 }  // namespace
 
 /// The harmonic sum of twenty lengths and the longest window: about the former for short jobs,
@@ -33,8 +35,12 @@ Rank WindowOrder::raised(const Job& job) const {
 }
 
 Rank WindowOrder::rank(const Job& job) const {
-  const Duration length = std::min(job.expected_left(), job.limit);
-  return rank_of(job.submitted) + rank_of(Time(window_of(length))) + raised(job);
+  return rank_of(job.submitted) + rank_of(Time(window_of(length_of(job)))) + raised(job);
+}
+
+Promise WindowOrder::promise(const Job& job) const {
+  const Duration window = window_of(length_of(job));
+  return {job.submitted + window, window, length_of(job)};
 }
 
 }  // namespace berth

@@ -16,6 +16,7 @@ struct WindowOrder {
 
   /// In microseconds: nanoseconds would run out of range at a few thousand steps of priority.
   Rank rank(const Job& job) const;
+  Promise promise(const Job& job) const;
   /// The part of the rank that comes from the priority.
   Rank raised(const Job& job) const;
 };

@@ -58,6 +58,15 @@ webTest("a job that is not there", { mayFail: /404/ }, async ({ page, origin }) 
   await page.getByText("There is no job 999").waitFor();
 });
 
+webTest("who can pass a job that waits", { devices: "sim:1x24GiB" }, async ({ home, page, origin }) => {
+  const gate = home.makeGate("gate");
+  await home.submit("--", `read x < ${gate.path}`);
+  const id = await home.submit("--expected", "10m", "--", "true");
+  await openJob(page, origin, id);
+  const told = page.getByText("Why it waits:").locator("..");
+  await told.getByText(/; a job of its length \(about 10 m\) is passed only by jobs of its owner and priority that are submitted within 3 h 1\d m of it, that is until [-\d: ]+$/).waitFor();
+});
+
 webTest("why it waits, and what can be done with it", { devices: "sim:1x24GiB" }, async ({ home, page, origin }) => {
   const gate = home.makeGate("gate");
   const first = await home.submit("--", `read x < ${gate.path}`);

@@ -39,6 +39,37 @@ class Expected(LifeCase):
         self.berth("edit", "3", "--priority", "-1")
         self.assertAlmostEqual(self.starts_in(3), 600, delta=30)
 
+    def test_who_can_pass_it(self):
+        """The default's window is twenty lengths; of a long job, never more than eight days."""
+        self.berth("submit", "cat gate")
+        self.berth("submit", "--expected", "10m", "true")
+        self.berth("submit", "--expected", "300d", "true")
+        self.berth("submit", "true")
+        told = self.show(2)
+        self.assertEqual(told["promise"]["length_s"], 600)
+        self.assertAlmostEqual(told["promise"]["window_s"], 12000, delta=300)
+        self.assertAlmostEqual(told["promise"]["passed_until"],
+                               told["submitted"] + told["promise"]["window_s"], delta=1)
+        self.assertLess(self.show(3)["promise"]["window_s"], 8 * 86400)
+        self.assertNotIn("length_s", self.show(4)["promise"])
+        until = time.strftime("%H:%M", time.localtime(told["promise"]["passed_until"]))
+        self.assertRegex(self.why(2), r"; a job of its length \(about 10m00s\) is passed only by jobs"
+                         r" of its owner and priority that are submitted within 3h1\dm of it, that is"
+                         rf" until (\d{{4}}-\d\d-\d\d )?{until}$")
+        self.assertIn("a job of unknown length is passed only", self.why(4))
+        self.berth("hold", "2")
+        self.assertNotIn("promise", self.show(2))  # it has no place in the order
+        self.assertNotIn("promise", self.show(1))
+
+    def test_what_other_policies_promise(self):
+        self.berth("daemon", "start", "--policy", "conservative")
+        self.berth("submit", "--expected", "10m", "cat gate")
+        self.berth("submit", "--expected", "1h", "true")
+        self.assertAlmostEqual(self.show(2)["promise"]["start"], time.time() + 600, delta=60)
+        self.assertRegex(self.why(2), "; it starts by [-0-9: ]+ at the latest, unless running jobs")
+        self.berth("daemon", "policy", "fifo")
+        self.assertNotIn("promise", self.show(2))
+
     def test_from_the_limit(self):
         self.berth("submit", "--timeout", "30m", "cat gate")
         self.berth("submit", "true")

@@ -49,6 +49,14 @@ void fields(Io& io, In<Io, AttemptReport>& attempt) {
   io.field("error_log", attempt.error_log);
 }
 
+template <class Io>
+void fields(Io& io, In<Io, PromiseReport>& promise) {
+  io.or_nothing("passed_until", promise.passed_until);
+  io.or_nothing("window_s", promise.window_s);
+  io.or_nothing("length_s", promise.length_s);
+  io.or_nothing("start", promise.start);
+}
+
 /// What a job asks for stands among what is told of it.
 template <class Io>
 void fields(Io& io, In<Io, JobReport>& report) {
@@ -76,6 +84,7 @@ void fields(Io& io, In<Io, JobReport>& report) {
   io.or_nothing("energy_j", report.energy);
   io.or_nothing("attempts", report.attempts);
   io.or_nothing("why", report.why);
+  io.or_nothing("promise", report.promise);
   io.or_nothing("environment", report.environment);
 }
 

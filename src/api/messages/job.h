@@ -33,6 +33,14 @@ struct AttemptReport {
   std::string error_log;  // empty: with the output
 };
 
+/// What the policy promises a waiting job.
+struct PromiseReport {
+  double passed_until = 0;  // of its owner's jobs of its priority, only earlier ones can pass it
+  double window_s = 0;      // how long that is after its submission
+  double length_s = 0;      // of the job, from which this follows; 0: not known
+  double start = 0;         // it starts until then, unless running jobs overstay; 0: not promised
+};
+
 /// A job as lists and `berth show` report it. Times are seconds since 1970; 0 means not yet.
 struct JobReport {
   JobId id;
@@ -55,6 +63,7 @@ struct JobReport {
   double gpu_seconds = 0;
   std::optional<double> energy;                         // joules
   std::string why;                                      // why it waits; only when asked for
+  std::optional<PromiseReport> promise;                 // likewise
   std::vector<AttemptReport> attempts;                  // only when asked for
   std::optional<std::vector<std::string>> environment;  // likewise, if the client may edit the job
 };

@@ -30,6 +30,25 @@ std::string expected_start_of(const JobReport& job) {
   return left < 1 ? "soon" : "in " + for_seconds(left);
 }
 
+std::string promise_of(const JobReport& job) {
+  if (!job.promise) {
+    return "";
+  }
+  const PromiseReport& told = *job.promise;
+  if (told.start > 0) {
+    return fmt::format(
+        "it starts by {} at the latest, unless running jobs take longer than "
+        "expected",
+        clock_time(told.start));
+  }
+  return fmt::format(
+      "a job of {} is passed only by jobs of its owner and priority that are submitted within {} "
+      "of it, that is until {}",
+      told.length_s > 0 ? fmt::format("its length (about {})", for_seconds(told.length_s))
+                        : "unknown length",
+      for_seconds(told.window_s), clock_time(told.passed_until));
+}
+
 std::string state_of(const JobReport& job) { return job.paused ? "paused" : job.state; }
 
 Colour colour_of(const std::string& state) {

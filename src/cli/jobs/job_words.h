@@ -14,6 +14,8 @@ std::string for_seconds(double seconds);
 std::string age_of(const JobReport& job);
 /// "soon", "in 5m00s"; empty when unknown.
 std::string expected_start_of(const JobReport& job);
+/// What the policy promises a waiting job, as a sentence; empty when it promises nothing.
+std::string promise_of(const JobReport& job);
 /// The job's state, or "paused".
 std::string state_of(const JobReport& job);
 Colour colour_of(const std::string& state);

@@ -66,6 +66,7 @@ void print_job(const JobReport& job) {
   line("state", state_of(job));
   line("why", job.why);
   line("starts", expected_start_of(job));
+  line("promise", promise_of(job));
   line("exit code", job.exit_code ? std::to_string(*job.exit_code) : "");
   line("signal", job.signal ? signal_name(*job.signal) : "");
   line("reason", job.reason);
@@ -211,6 +212,9 @@ int why_main(Words words) {
       why = state_in_words(job);
     } else if (const std::string start = expected_start_of(job); !start.empty()) {
       why += "; expected to start " + start;
+    }
+    if (const std::string promise = promise_of(job); !promise.empty()) {
+      why += "; " + promise;
     }
     const std::string of = jobs->size() == 1 ? "" : fmt::format("job {}: ", job.id.value);
     fmt::print("{}\n", wrap_words(of + why, describe_terminal(STDOUT_FILENO).columns));

@@ -27,4 +27,12 @@ std::string local_time(double seconds) {
   return text;
 }
 
+std::string clock_time(double seconds) {
+  constexpr std::size_t kDate = 11;  // "2026-11-20 "
+  constexpr std::size_t kMinute = 16;
+  const std::string today = local_time(wall_clock_seconds()).substr(0, kDate);
+  const std::string when = local_time(seconds).substr(0, kMinute);
+  return !when.empty() && when.starts_with(today) ? when.substr(kDate) : when;
+}
+
 }  // namespace berth

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, get } from "../api";
-import { firstLine, stateWord } from "../format";
+import { clock, duration, firstLine, stateWord } from "../format";
 import { actOn, deeds, fits, type Verb } from "../job_actions";
 import { knownJob, listen, remember } from "../live";
 import { Action, Parameters, StateBadge } from "../parts/basics";
@@ -17,6 +17,15 @@ import { endedStates, type SeenJob } from "../types";
 
 function hasEnded(job: SeenJob): boolean {
   return (endedStates as readonly string[]).includes(job.state);
+}
+
+/// As `berth why` says it.
+function promiseWords({ start, length_s, window_s, passed_until }: NonNullable<SeenJob["promise"]>): string {
+  if (start !== undefined) {
+    return `it starts by ${clock(start)} at the latest, unless running jobs take longer than expected`;
+  }
+  const length = length_s === undefined ? "unknown length" : `its length (about ${duration(length_s)})`;
+  return `a job of ${length} is passed only by jobs of its owner and priority that are submitted within ${duration(window_s ?? 0)} of it, that is until ${clock(passed_until ?? 0)}`;
 }
 
 /// Those that undo each other have one place.
@@ -153,6 +162,7 @@ export function JobPage({ id }: { id: number }) {
       {job.why && (job.state === "queued" || job.state === "held") && (
         <p class="notice why">
           <strong>Why it waits:</strong> {job.why}
+          {job.promise && `; ${promiseWords(job.promise)}`}
         </p>
       )}
       {hasEnded(job) && <Verdict job={job} />}
