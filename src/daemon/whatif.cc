@@ -54,9 +54,10 @@ std::string last_words(int file) {
   char text[2000];
   const ssize_t got = ::pread(file, text, sizeof text, 0);
   std::string words(text, got > 0 ? static_cast<std::size_t>(got) : 0);
-  constexpr std::string_view kName = "berth whatif: ";
-  if (words.starts_with(kName)) {
-    words.erase(0, kName.size());
+  for (const std::string_view name : {"berth whatif: ", "berth sim: "}) {
+    if (words.starts_with(name)) {
+      words.erase(0, name.size());
+    }
   }
   words.erase(words.find_last_not_of('\n') + 1);
   return words.empty() ? "the simulation ended without a result" : words;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/units.h"
 #include "policy/make.h"
@@ -105,7 +106,31 @@ std::string_view policy_about(std::string_view name) {
   return "";
 }
 
+namespace {
+
+/// `fair:6h` and `priority:6h`: after which an owner's use counts half. Nothing for other names.
+std::optional<Result<std::unique_ptr<Policy>>> make_with_half_life(std::string_view name,
+                                                                   PolicyOptions options) {
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  const std::string_view kind = name.substr(0, colon);
+  if (colon == name.size() || (kind != "fair" && kind != "priority")) {
+    return std::nullopt;
+  }
+  const Result<Duration> half_life = parse_duration(name.substr(colon + 1));
+  if (!half_life || *half_life <= Duration{}) {
+    return fail(ErrorCode::Usage,
+                fmt::format("'{}' has no half-life: write a time, like {}:6h", name, kind));
+  }
+  options.half_life = options.priority.half_life = *half_life;
+  return make_policy(kind, options);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyOptions& options) {
+  if (auto made = make_with_half_life(name, options)) {
+    return std::move(*made);
+  }
   constexpr std::string_view kBudget = "energy:";
   if (name.starts_with(kBudget)) {
     const Result<double> watts = parse_real(name.substr(kBudget.size()), "the power budget");

@@ -1,8 +1,9 @@
 // The policies by name. Each is one file; this header is all that drivers need.
 //
 // A name is an order (`fifo`, `sjf`, …), by itself or with rules joined by `+`: `sjf+easy`
-// backfills behind the first in that order; `energy:1500` has a budget in watts. docs/policies.md
-// says what each of them does.
+// backfills behind the first in that order; `energy:1500` has a budget in watts, and `fair:6h` and
+// `priority:6h` have a half-life of what owners have used. docs/policies.md says what each of them
+// does.
 #pragma once
 
 #include <limits>

@@ -138,6 +138,14 @@ webTest("the past is replayed beside what really was", { devices: "sim:2x24GiB",
   assert.ok(seconds((await figures(page)).fifo[3]).value > seconds(before).value);
 });
 
+webTest("advice comes first", { devices: "sim:2x24GiB", prepare: ran }, async ({ home, page }) => {
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "What if" }).click();
+  const told = page.getByRole("region", { name: "Advice" });
+  await told.getByText("Keep priority: 6 jobs are too few to tell policies apart; it takes 200 or more.").waitFor();
+  const { sentence } = JSON.parse(await home.berth("sim", "--advise", "--history", "--json"));
+  await told.getByText(sentence).waitFor();
+});
+
 async function drew(home) {
   for (let i = 0; i < 2; i += 1) {
     await home.submit("--", BERTH, "simjob", "--mem", "1GiB", "--hold", "3s", "--power", "60");

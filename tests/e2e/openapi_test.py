@@ -238,6 +238,7 @@ class Answers(OpenApiCase):
         self.check("POST", "/v1/daemon/policy", 200, "?policy=sjf%2Beasy&placement=spread")
         self.check("POST", "/v1/daemon/policy", 400, "?policy=srtf")
         self.check("POST", "/v1/whatif", 200, body={"queue": False, "policies": ["fifo", "srtf"]})
+        self.check("POST", "/v1/advice", 200)
         self.check("POST", "/v1/whatif", 400, body={"policies": ["none"]})
         self.post("/v1/jobs/kill?select=8")
         self.check("POST", "/v1/whatif", 409, body={})

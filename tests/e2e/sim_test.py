@@ -77,6 +77,37 @@ class SimTest(unittest.TestCase):
                           ["lottery", "fgd"]])
         self.assertTrue(all("±" in line for line in lines[2:]))
 
+    def test_advice(self):
+        words = ("--advise", "--generate", "poisson:n=2000,load=0.95,mean=1h", "--gpus", "4",
+                 "--policy", "fifo,sjf,easy,srtf")
+        done = self.sim(*words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"\A(Use (sjf|easy): it|Keep fifo: (sjf|easy)) would have cut"
+                         r" the\s+mean\s+wait\s+by\s+\d+ % \(95 %: \d+ to \d+ %\)")
+        self.assertRegex(done.stdout, r"(?m)^srtf .* only in the simulator$")
+        answer = json.loads(self.sim(*words, "--json").stdout)
+        self.assertEqual((answer["version"], answer["in_use"], answer["jobs"], answer["blocks"]),
+                         (1, "fifo", 2000, 20))
+        rows = {row["policy"]: row for row in answer["results"]}
+        self.assertNotIn("mean_wait_change", rows["fifo"])
+        self.assertFalse(rows["srtf"]["live"])
+        for name in ("sjf", "srtf"):
+            change = rows[name]["mean_wait_change"]
+            self.assertLess(change["low"], change["mean"])
+            self.assertLess(change["mean"], change["high"])
+            self.assertAlmostEqual(change["mean"], rows[name]["mean_wait_s"]
+                                   / rows["fifo"]["mean_wait_s"] - 1, places=6)
+        # The same figures as without advice.
+        plain = self.results(*words[1:])
+        for name, row in rows.items():
+            self.assertAlmostEqual(row["mean_wait_s"], plain[name]["mean_wait_s"], places=3)
+            self.assertAlmostEqual(row["p99_wait_s"], plain[name]["p99_wait_s"], places=3)
+        few = json.loads(self.sim("--advise", "--trace", self.trace, "--gpus", "1",
+                                  "--json").stdout)
+        self.assertFalse(few["enough"])
+        self.assertEqual(few["best"], "priority")
+        self.assertIn("4 jobs are too few", few["sentence"])
+
     def test_what_became_of_each_job(self):
         out = os.path.join(self.folder, "out.csv")
         self.results("--trace", self.trace, "--gpus", "1", "--policy", "srtf", "--jobs", out)

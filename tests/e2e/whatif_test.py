@@ -62,7 +62,12 @@ class WhatifTest(DaemonCase):
         same = json.loads(self.berth("sim", "--trace", out, "--gpus", gpus, "--policy", "fifo", "--json"))
         self.assertAlmostEqual(same["results"][0]["makespan_s"], answer["results"][0]["makespan_s"],
                                places=3)
-        for words, says in ((["--history"], "--gpus is missing"),
+        told = json.loads(self.berth("sim", "--history", "--policy", "fifo", "--json"))
+        self.assertEqual(told["gpus"], 1)  # the daemon's own
+        advice = json.loads(self.berth("sim", "--advise", "--history", "--json"))
+        self.assertEqual((advice["in_use"], advice["best"], advice["jobs"], advice["enough"]),
+                         ("priority", "priority", 2, False))
+        for words, says in ((["--trace", out], "--gpus is missing"),
                             (["--history", "--gpus", "none.csv"], "none.csv"),
                             (["convert", "--history", "a", "b"], "name one trace, or --history")):
             done = self.try_berth("sim", *words)

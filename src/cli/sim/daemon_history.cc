@@ -200,6 +200,7 @@ Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
                    [](const PastJob& a, const PastJob& b) { return a.submitted < b.submitted; });
   DaemonJobs made = as_workload(jobs, machine);
   const Result<Placement> placement = parse_placement(status->placement);
+  made.policy = status->policy;
   made.placement = placement ? *placement : kUsualPlacement;
   return made;
 }

@@ -13,6 +13,7 @@ struct DaemonJobs {
   SimRun recorded;      // the outcomes of the jobs that have ended
   double jobs_j = 0;    // what these drew, as measured; 0 if that is not known
   Placement placement;  // the daemon's placement
+  std::string policy;   // the daemon's policy
 };
 
 /// With `queue`, the jobs that run or wait; else the jobs that have run and ended. Jobs that ask

@@ -26,7 +26,7 @@ constexpr std::string_view kSimName = "berth sim";
 
 Args sim_args(SimCommandOptions& options) {
   Args args(
-      "berth sim (--trace FILE | --generate KIND | --history) --gpus SPEC [options]",
+      "berth sim (--trace FILE | --generate KIND | --history) [--gpus SPEC] [options]",
       "Runs the jobs of a trace, or made-up ones, on simulated GPUs under one or several\n"
       "policies, by the same scheduler as the daemon's, and compares what comes of it.\n"
       "`berth sim convert` rewrites traces, `berth sim --journal` replays a daemon's decisions.");
@@ -36,6 +36,7 @@ Args sim_args(SimCommandOptions& options) {
   args.example("berth sim --trace jobs.csv --user ann --gpus 3x8 --policy las --jobs out.csv");
   args.example("berth sim --generate mix:n=200 --gpus 4x24GiB --policy fifo,lottery --seeds 20");
   args.example("berth sim --history --gpus gpus.csv --policy priority,fair");
+  args.example("berth sim --advise --history");
   args.example("berth sim --generate poisson:load=0.9 --gpus 8 --policy sjf --estimate-error 1");
   return args;
 }
@@ -332,6 +333,9 @@ int sim_main(Words words) {
     return 0;
   }
   Result<PreparedStudy> study = prepare_study(options);
+  if (!study && options.advise && study.error().code == ErrorCode::Refused) {
+    return advise_nothing(options, study.error());  // no job has run yet
+  }
   if (!study) {
     return report(kSimName, study.error());
   }
@@ -339,7 +343,8 @@ int sim_main(Words words) {
     fmt::print(stderr, "{}: skipped {} rows; the first: {}\n", kSimName, study->skipped,
                study->first_skipped);
   }
-  const Result<int> status = run_prepared(options, *study);
+  const Result<int> status =
+      options.advise ? advise_prepared(options, *study) : run_prepared(options, *study);
   return status ? *status : report(kSimName, status.error());
 }
 

@@ -14,6 +14,8 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kHelpWidth = 66;
+/// Of the daemon's history: what came before says little about the next weeks.
+constexpr std::size_t kMostAdvised = 20'000;
 
 Result<double> positive(std::string_view text, std::string_view what) {
   Result<double> value = parse_real(text, what);
@@ -68,10 +70,30 @@ Result<void> read_trials(SimCommandOptions& options, PreparedStudy& study) {
   return {};
 }
 
-Result<void> add_history_trials(const SimCommandOptions& options, PreparedStudy& study) {
+/// The jobs that came last.
+void keep_last(Workload& workload, std::size_t most) {
+  if (workload.jobs.size() > most) {
+    const auto first = static_cast<std::ptrdiff_t>(workload.jobs.size() - most);
+    workload.jobs.erase(workload.jobs.begin(), workload.jobs.begin() + first);
+    if (!workload.names.empty()) {
+      workload.names.erase(workload.names.begin(), workload.names.begin() + first);
+    }
+  }
+}
+
+Result<void> add_history_trials(SimCommandOptions& options, PreparedStudy& study) {
   Result<DaemonJobs> jobs = read_daemon_jobs(false, study.machine);
   if (!jobs) {
     return Failure(jobs.error());
+  }
+  study.in_use = jobs->policy;
+  if (options.advise) {
+    keep_last(jobs->workload, kMostAdvised);
+    options.study.sim.placement = jobs->placement;
+    options.study.sim.buffer = DeviceTable::Limits{}.buffer;  // as the daemon keeps it free
+    if (options.placements.empty()) {
+      options.placements = {jobs->placement};
+    }
   }
   for (std::int64_t i = 0; i < options.seeds; ++i) {
     study.trials.push_back({jobs->workload, static_cast<std::uint64_t>(options.seed + i)});
@@ -102,7 +124,12 @@ void SimCommandOptions::declare_workload(Args& args) {
              "generated jobs: mix, poisson, bursty or lublin, with settings\n"
              "like poisson:n=10000,load=0.8,mean=1h",
              generate);
-  args.flag("--history", history, "the jobs that this user's daemon has run");
+  args.flag("--history", history,
+            "the jobs that this user's daemon has run, on its own devices\n"
+            "unless --gpus names others");
+  args.flag("--advise", advise,
+            "say which policy would have served these jobs best, and how sure\n"
+            "that is; with --policy, among these: the first is the one in use");
   args.value("--gpus", "SPEC",
              "24 GPUs, 3x8 (machines × GPUs), 3x8x24GiB, several kinds with\n"
              "models and speeds: 2x8x80GiB:a100+4x4:t4@0.4, or a file .csv with\n"
@@ -269,20 +296,31 @@ Result<PreparedStudy> prepare_study(SimCommandOptions& options) {
   if (options.trace.has_value() + options.generate.has_value() + options.history != 1) {
     return fail(ErrorCode::Usage, "give one of --trace FILE, --generate KIND and --history");
   }
-  if (options.gpus.empty()) {
+  if (options.history && options.gpus.empty()) {
+    study.machine = daemon_machine();
+    options.gpus = "this machine";
+  } else if (options.gpus.empty()) {
     return fail(ErrorCode::Usage, "--gpus is missing: say what to simulate, like --gpus 24 or 3x8");
   }
-  if (Result<void> ready = prepare_machine(options, study); !ready) {
-    return Failure(ready.error());
-  }
-  if (Result<void> ready = prepare_contenders(options, study); !ready) {
-    return Failure(ready.error());
+  if (study.machine.empty()) {
+    if (options.history && options.gpus == "this machine") {
+      return fail(ErrorCode::Usage,
+                  "the daemon has no devices: say what to simulate, like --gpus 4");
+    }
+    if (Result<void> ready = prepare_machine(options, study); !ready) {
+      return Failure(ready.error());
+    }
   }
   const Result<void> made = options.trace     ? read_trials(options, study)
                             : options.history ? add_history_trials(options, study)
                                               : generate_trials(options, study);
   if (!made) {
     return Failure(made.error());
+  }
+  const Result<void> ready =
+      options.advise ? choose_advised(options, study) : prepare_contenders(options, study);
+  if (!ready) {
+    return Failure(ready.error());
   }
   return study;
 }

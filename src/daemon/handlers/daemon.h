@@ -43,6 +43,8 @@ HttpResponse list_policies();
 HttpResponse show_metrics(const Desk& desk, const DaemonFacts& facts);
 /// GET /v1/events
 void listen_to_events(Desk& desk, RoutedRequest asked);
+/// POST /v1/advice
+void ask_advice(Desk& desk, Whatif& whatif, RoutedRequest asked);
 /// POST /v1/whatif
 void ask_whatif(Desk& desk, Whatif& whatif, RoutedRequest asked);
 

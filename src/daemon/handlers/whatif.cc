@@ -6,16 +6,29 @@
 
 namespace berth {
 
+namespace {
+
+void simulate(Desk& desk, Whatif& whatif, const std::vector<std::string>& words,
+              std::unique_ptr<Responder> reply) {
+  if (whatif.busy()) {
+    return desk.answer(std::move(reply), failed({ErrorCode::Refused,
+                                                 "another simulation is running: try again when it "
+                                                 "has ended"}));
+  }
+  whatif.start(words, std::move(reply), desk.now());
+}
+
+}  // namespace
+
+void ask_advice(Desk& desk, Whatif& whatif, RoutedRequest asked) {
+  simulate(desk, whatif, {"berth", "sim", "--advise", "--history", "--json"},
+           std::move(asked.reply));
+}
+
 void ask_whatif(Desk& desk, Whatif& whatif, RoutedRequest asked) {
   const Result<WhatifRequest> wanted = parse_whatif_request(asked.request.body);
   if (!wanted) {
     return desk.answer(std::move(asked.reply), failed(wanted.error()));
-  }
-  if (whatif.busy()) {
-    return desk.answer(std::move(asked.reply),
-                       failed({ErrorCode::Refused,
-                               "another simulation is running: try again when it "
-                               "has ended"}));
   }
   std::vector<std::string> words = {"berth", "whatif", "--json", "--spans"};
   if (wanted->queue) {
@@ -27,7 +40,7 @@ void ask_whatif(Desk& desk, Whatif& whatif, RoutedRequest asked) {
   if (!wanted->gpus.empty()) {
     words.insert(words.end(), {"--gpus", wanted->gpus});
   }
-  whatif.start(words, std::move(asked.reply), desk.now());
+  simulate(desk, whatif, words, std::move(asked.reply));
 }
 
 }  // namespace berth

@@ -31,6 +31,23 @@ const question = signal<Question>({ chosen: ["fifo", "sjf", "easy"], subject: "q
 const answer = signal<Answer | null>(null);
 const running = signal<{ abort: AbortController; since: number } | null>(null);
 const problem = signal("");
+const advice = signal<string | null>(null);
+
+/// What would have been best in the past. It takes a moment, and is asked for once.
+async function readAdvice() {
+  if (advice.value !== null || running.value !== null) {
+    return;
+  }
+  const abort = new AbortController();
+  running.value = { abort, since: Date.now() / 1000 };
+  try {
+    advice.value = (await post("/v1/advice", undefined, undefined, abort.signal)).sentence;
+  } catch (error) {
+    advice.value = abort.signal.aborted ? null : `No advice: ${(error as Error).message}.`;
+  } finally {
+    running.value = null;
+  }
+}
 
 async function compute(names: string[]) {
   const { subject, gpus } = question.value;
@@ -104,6 +121,7 @@ export function WhatIf() {
   useTitle("What if");
   const [job, setJob] = useState<number | null>(null);
   useEffect(() => void readPolicies(), []);
+  useEffect(() => void readAdvice(), []);
   const present = status.value?.policy ?? "";
   const { chosen, subject, gpus, watts } = question.value;
   const change = (changes: Partial<Question>) => (question.value = { ...question.value, ...changes });
@@ -119,6 +137,13 @@ export function WhatIf() {
         <h1>What if</h1>
         <p class="muted">The same jobs under other policies, in the simulator that shares the daemon’s scheduler.</p>
       </div>
+      {advice.value !== null && (
+        <section class="card" aria-labelledby="advice-head">
+          <h2 id="advice-head">Advice</h2>
+          <p class="whatif-sentence">{advice.value}</p>
+          <p class="muted small">By the jobs that this daemon has run; berth sim --advise --history has the figures.</p>
+        </section>
+      )}
       <section class="card add-form">
         <Choices present={present} />
         <div class="row whatif-ask">
