@@ -33,19 +33,16 @@ const running = signal<{ abort: AbortController; since: number } | null>(null);
 const problem = signal("");
 const advice = signal<string | null>(null);
 
+// The daemon computes one thing at a time: a comparison waits for the advice.
+let reading: Promise<void> | null = null;
+
 /// What would have been best in the past. It takes a moment, and is asked for once.
 async function readAdvice() {
-  if (advice.value !== null || running.value !== null) {
-    return;
-  }
-  const abort = new AbortController();
-  running.value = { abort, since: Date.now() / 1000 };
   try {
-    advice.value = (await post("/v1/advice", undefined, undefined, abort.signal)).sentence;
+    advice.value = (await post("/v1/advice")).sentence;
   } catch (error) {
-    advice.value = abort.signal.aborted ? null : `No advice: ${(error as Error).message}.`;
-  } finally {
-    running.value = null;
+    advice.value = `No advice: ${(error as Error).message}.`;
+    reading = null;
   }
 }
 
@@ -55,6 +52,7 @@ async function compute(names: string[]) {
   running.value = { abort, since: Date.now() / 1000 };
   problem.value = "";
   try {
+    await Promise.race([reading, new Promise((stop) => abort.signal.addEventListener("abort", stop))]);
     const body = { policies: names, queue: subject === "queue", gpus: gpus.trim() };
     const { results } = await post("/v1/whatif", undefined, body, abort.signal);
     answer.value = { subject, results };
@@ -121,7 +119,7 @@ export function WhatIf() {
   useTitle("What if");
   const [job, setJob] = useState<number | null>(null);
   useEffect(() => void readPolicies(), []);
-  useEffect(() => void readAdvice(), []);
+  useEffect(() => void (reading ??= readAdvice()), []);
   const present = status.value?.policy ?? "";
   const { chosen, subject, gpus, watts } = question.value;
   const change = (changes: Partial<Question>) => (question.value = { ...question.value, ...changes });
@@ -137,13 +135,11 @@ export function WhatIf() {
         <h1>What if</h1>
         <p class="muted">The same jobs under other policies, in the simulator that shares the daemon’s scheduler.</p>
       </div>
-      {advice.value !== null && (
-        <section class="card" aria-labelledby="advice-head">
-          <h2 id="advice-head">Advice</h2>
-          <p class="whatif-sentence">{advice.value}</p>
-          <p class="muted small">By the jobs that this daemon has run; berth sim --advise --history has the figures.</p>
-        </section>
-      )}
+      <section class="card" aria-labelledby="advice-head">
+        <h2 id="advice-head">Advice</h2>
+        <p class="whatif-sentence">{advice.value ?? "Computing what would have served these devices best…"}</p>
+        <p class="muted small">By the jobs that this daemon has run; berth sim --advise --history has the figures.</p>
+      </section>
       <section class="card add-form">
         <Choices present={present} />
         <div class="row whatif-ask">
