@@ -81,6 +81,6 @@ using JournalInput =
     std::variant<Submit, Cancel, Hold, Release, Pause, Resume, JobStarted, JobExited, JobLost,
                  DeviceChanged, ForeignUse, DeviceTaken, StartRefused, DeviceAdded, Restarted,
                  Restored, Edit, Stepped, Reclaim, JobUse, PolicyChanged, CheckpointBegun, JobsGone,
-                 CheckpointDone>;
+                 CheckpointDone, Reestimate>;
 
 }  // namespace berth

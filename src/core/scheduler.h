@@ -64,6 +64,11 @@ struct Reclaim {
   JobId job;
   Bytes memory;
 };
+/// A waiting job is expected to run this long from here on: its recipe is better known now.
+struct Reestimate {
+  JobId job;
+  Duration expected;
+};
 /// Starts nothing more until Resume.
 struct Pause {};
 struct Resume {};
@@ -175,6 +180,7 @@ class Scheduler {
   Result<void> apply(const Edit& command, Time now);
   /// Ignored if the job no longer waits.
   void apply(const Reclaim& command);
+  void apply(const Reestimate& command);  // likewise (scheduler_lengths.cc)
   Result<void> apply(const Hold& command, Time now);
   Result<void> apply(const Release& command, Time now);
   /// From here on, another policy decides, with another placement. Running jobs go on.

@@ -94,8 +94,8 @@ void Daemon::decide(Time at) {
     driver_->decide(at);
   }
   driver_->settle();
-  if (driver_->memory().behind()) {
-    loop_.post([] {});  // some claims at a time, so that others are served meanwhile
+  if (driver_->behind()) {
+    loop_.post([] {});  // some claims and lengths at a time, so that others are served meanwhile
   }
   if (keeper_->go_on(driver_->scheduler(), at)) {
     loop_.post([] {});

@@ -15,7 +15,6 @@
 #include "daemon/daemon_log.h"
 #include "daemon/events.h"
 #include "daemon/fair_use.h"
-#include "daemon/history.h"
 #include "daemon/privacy.h"
 #include "daemon/recent_submissions.h"
 #include "daemon/replies.h"
@@ -44,7 +43,6 @@ struct Desk {
   FairUse fair_use = {};
   Privacy privacy = {};
   Owners owners = Owners();
-  History history = {};
   RecentSubmissions recent = {};
   JobCounters counters = {};
 

@@ -215,7 +215,9 @@ bool Intake::queue_some(Incoming& intake) {
   const SubmittedJob& job = intake.job();
   const JobId id = intake.id();
   const std::uint32_t members = std::min(job.count - intake.member, kQueuedAtOnce);
-  const JobSpec& spec = job.description.spec;
+  JobSpec spec = job.description.spec;
+  const Recipe recipe = recipe_of(job.description.project, job.description.command);
+  const bool learned = desk_.driver.lengths().estimate(spec, recipe, intake.user);
   const Time at = desk_.now();
   desk_.check(desk_.store.staged().show(id, members, spec.held ? members : 0));
   if (const Result<JobId> taken =
@@ -223,8 +225,10 @@ bool Intake::queue_some(Incoming& intake) {
       !taken) {
     desk_.check(Failure(taken.error()));  // its numbers were kept for it
   }
-  desk_.driver.memory().jobs_wait(id, members,
-                                  recipe_of(job.description.project, job.description.command));
+  desk_.driver.memory().jobs_wait(id, members, recipe);
+  if (learned) {
+    desk_.driver.lengths().jobs_wait(id, members, recipe, intake.user);
+  }
   const bool never = std::any_of(spec.after.begin(), spec.after.end(), [&](const auto& after) {
     if (desk_.scheduler().find(after.job) != nullptr) {
       return false;

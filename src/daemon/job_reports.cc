@@ -92,7 +92,8 @@ JobReport JobReports::report(const JobRecord& record) const {
   report.attempt = record.attempt;
   if (const Job* job = desk_.scheduler().find(record.id); job != nullptr) {
     report.description.spec.needs =
-        desk_.scheduler().needs(*job);  // a claim may have changed since
+        desk_.scheduler().needs(*job);                 // a claim may have changed since
+    report.description.spec.expected = job->expected;  // a length may have been learned
   }
   report.submitted = seconds(record.submitted);
   report.started = seconds(record.started);
@@ -170,8 +171,12 @@ Time JobReports::expected_end(JobId id) const {
   if (running == nullptr || attempt == nullptr) {
     return kNever;
   }
-  const Duration expected =
-      job->expected != kForever ? job->expected : desk_.history.expected(attempt->facts.recipe.key);
+  const Duration expected = job->expected != kForever
+                                ? job->expected
+                                : desk_.driver.lengths()
+                                      .book()
+                                      .outlook(attempt->facts.recipe, attempt->facts.user)
+                                      .median;
   return add_saturating(running->since, std::min(expected, job->limit));
 }
 
@@ -216,7 +221,8 @@ void JobReports::refresh_forecast() {
     return;
   }
   forecast_.begin(
-      desk_.scheduler().forecast(std::move(*policy), desk_.history.typical(), kForecastJobs, at),
+      desk_.scheduler().forecast(std::move(*policy), desk_.driver.lengths().book().typical().median,
+                                 kForecastJobs, at),
       at, desk_.now());
   if (forecast_.play(kForecastInOneGo, [this] { return desk_.now(); })) {
     desk_.turns.later_in_pieces(

@@ -127,6 +127,9 @@ Result<void> Daemon::take_up() {
   if (!paused->value_or("").empty()) {
     driver_->scheduler().tell(Pause{}, clock_.now());
   }
+  if (Result<void> learned = learn_lengths(state_.store(), driver_->lengths()); !learned) {
+    return learned;
+  }
   if (Result<void> restored =
           restore_jobs({*desk_, *host_, *runner_, devices_, state_.paths().state});
       !restored) {
@@ -135,7 +138,7 @@ Result<void> Daemon::take_up() {
   if (Result<void> restored = desk_->recent.restore(state_.store()); !restored) {
     return restored;
   }
-  return learn_lengths(state_.store(), desk_->history);
+  return {};
 }
 
 }  // namespace berth

@@ -91,9 +91,14 @@ class Restorer {
     if (job.phase == JobPhase::Starting || job.phase == JobPhase::Running) {
       take_up_attempt(job, command);
     }
+    const Recipe recipe = recipe_of(job.project, job.command);
+    const bool learned = desk_.driver.lengths().estimate(command.spec, recipe, job.user);
     desk_.driver.scheduler().tell(command, at_);
     desk_.fair_use.joined(job.id, 1, job.user, job.project.size() + job.command.size());
-    desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(job.project, job.command));
+    desk_.driver.memory().jobs_wait(job.id, 1, recipe);
+    if (learned) {
+      desk_.driver.lengths().jobs_wait(job.id, 1, recipe, job.user);
+    }
   }
 
   /// The job has devices, as far as its record knows.
@@ -224,7 +229,10 @@ class Restorer {
 
 Result<void> restore_jobs(const RestoreParts& parts) { return Restorer(parts).run(); }
 
-Result<void> learn_lengths(Store& store, History& history) {
+Result<void> learn_lengths(Store& store, LengthLessons& lengths) {
+  if (lengths.book().typical().known()) {
+    return {};  // the file of what jobs have used tells more
+  }
   constexpr std::size_t kMost = 1000;
   JobQuery query;
   query.filter.phases = {JobPhase::Succeeded};
@@ -237,8 +245,8 @@ Result<void> learn_lengths(Store& store, History& history) {
   }
   for (auto job = page->jobs.rbegin(); job != page->jobs.rend(); ++job) {
     if (job->started != kNever && job->ending && job->ending->ended >= job->started) {
-      history.learn(recipe_of(job->description.project, job->description.command).key,
-                    job->ending->ended - job->started);
+      lengths.learn({recipe_of(job->description.project, job->description.command), Bytes{},
+                     job->ending->ended - job->started, job->description.user});
     }
   }
   return {};

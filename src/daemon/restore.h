@@ -20,6 +20,6 @@ struct RestoreParts {
 Result<void> restore_jobs(const RestoreParts& parts);
 
 /// Learns how long jobs take, from the jobs that ended last.
-Result<void> learn_lengths(Store& store, History& history);
+Result<void> learn_lengths(Store& store, LengthLessons& lengths);
 
 }  // namespace berth

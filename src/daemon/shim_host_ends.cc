@@ -160,9 +160,6 @@ void ShimHost::ended(const Job& job, const Ended& ended, const DrivenAttempt* at
   desk_->check(desk_->store.jobs().end(job.id, ending));
   ++desk_->counters.ended[static_cast<std::size_t>(phase_of(ended.outcome))];
   desk_->fair_use.left(job.id);
-  if (attempt != nullptr && ended.outcome == Outcome::Succeeded) {
-    desk_->history.learn(attempt->facts.recipe.key, ending.ended - ended.started);
-  }
   attempts_.erase(job.id);
   parts_.files.room.drop(job.id);
   desk_->events.job_changed(job.id);

@@ -105,9 +105,6 @@ Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
     return settled;
   }
   const Recipe recipe = recipe_of(description.project, description.command);
-  if (spec.expected == kForever) {
-    spec.expected = desk.history.expected(recipe.key);
-  }
   desk.driver.memory().claim(spec.needs, recipe);
   Result<void> checked = desk.scheduler().check_submission(spec);
   if (!checked && spec.needs.gpus > 0 && desk.driver.devices().states().empty()) {

@@ -39,7 +39,8 @@ Driver::Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& d
       scheduler_(std::move(policy), Restarted{options_.policy, options_.config}, host.now(),
                  options_.journal),
       devices_(scheduler_, host, devices, options_.mark, options_.sample_interval),
-      memory_(scheduler_, options_.peaks),
+      lengths_(scheduler_),
+      memory_(scheduler_, lengths_, options_.peaks),
       mps_(options_.mps, host,
            {[this](const StartJob& start) { host_.launch(start, host_.now()); },
             [this](const StartJob& start, const std::string& why) {
@@ -65,11 +66,12 @@ Result<void> Driver::set_policy(const std::string& policy, Placement placement, 
 }
 
 bool Driver::is_due(Time at) const {
-  return scheduler_.has_news() || memory_.behind() || view().wake_at() <= at;
+  return scheduler_.has_news() || behind() || view().wake_at() <= at;
 }
 
 void Driver::decide(Time at) {
   memory_.pass_on_claims(options_.claims_at_once, at);
+  lengths_.pass_on(options_.claims_at_once, at);
   bool again = true;
   while (again) {
     const std::uint64_t concluded = attempts_.concluded();

@@ -1,7 +1,8 @@
 // Driver: the one live driver of the scheduler. World events become inputs of the scheduler, and
 // the scheduler's decisions become calls on the host. The driver owns the scheduler, the devices
-// with their readings, MPS, what is learned about memory, and the attempts that have devices. Owned
-// by one thread. It writes no file of its own except the record of what jobs have used.
+// with their readings, MPS, what is learned about memory and lengths, and the attempts that have
+// devices. Owned by one thread. It writes no file of its own except the record of what jobs have
+// used.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "drive/driven_attempts.h"
 #include "drive/host.h"
+#include "drive/length_lessons.h"
 #include "drive/live_devices.h"
 #include "drive/memory_lessons.h"
 #include "drive/mps_starts.h"
@@ -24,7 +26,7 @@ struct DriverOptions {
   Mps::Owner mps;
   Duration sample_interval = std::chrono::seconds(1);
   bool measure_power = true;          // of devices, before they are used
-  std::size_t claims_at_once = 1000;  // changed between two decisions
+  std::size_t claims_at_once = 1000;  // and lengths: changed between two decisions
   ToldScheduler::Journal journal;     // empty: nothing is recorded
 };
 
@@ -41,6 +43,10 @@ class Driver {
   const LiveDevices& devices() const { return devices_; }
   MemoryLessons& memory() { return memory_; }
   const MemoryLessons& memory() const { return memory_; }
+  LengthLessons& lengths() { return lengths_; }
+  const LengthLessons& lengths() const { return lengths_; }
+  /// Whether more is known about waiting jobs than the scheduler was told.
+  bool behind() const { return memory_.behind() || lengths_.behind(); }
   MpsStarts& mps() { return mps_; }
   DrivenAttempts& attempts() { return attempts_; }
   const DrivenAttempts& attempts() const { return attempts_; }
@@ -69,6 +75,7 @@ class Driver {
   Host& host_;
   ToldScheduler scheduler_;
   LiveDevices devices_;
+  LengthLessons lengths_;
   MemoryLessons memory_;
   MpsStarts mps_;
   DrivenAttempts attempts_;

@@ -15,13 +15,19 @@ bool failed(const AttemptOver& over) {
 
 }  // namespace
 
-MemoryLessons::MemoryLessons(ToldScheduler& scheduler, const std::string& peaks)
-    : scheduler_(scheduler) {
+MemoryLessons::MemoryLessons(ToldScheduler& scheduler, LengthLessons& lengths,
+                             const std::string& peaks)
+    : scheduler_(scheduler), lengths_(lengths) {
   if (!peaks.empty()) {
-    peaks_ = std::make_unique<PeakFile>(
-        peaks,
-        PeakFile::Reader{[this](const PastRun& run) { learner_.learn(run.recipe, run.peak); },
-                         [this] { learner_.forget(); }});
+    peaks_ =
+        std::make_unique<PeakFile>(peaks, PeakFile::Reader{[this](const PastRun& run) {
+                                                             learner_.learn(run.recipe, run.peak);
+                                                             lengths_.learn(run);
+                                                           },
+                                                           [this] {
+                                                             learner_.forget();
+                                                             lengths_.forget();
+                                                           }});
   }
 }
 
@@ -90,17 +96,18 @@ std::optional<MemoryEnd> MemoryLessons::judge(const Job& job, const AttemptOver&
 }
 
 void MemoryLessons::learn_run(const AttemptOver& over, const DrivenAttempt& attempt, Time at) {
-  if (peaks_ == nullptr || over.kind != AttemptOver::Kind::Exited || failed(over) ||
-      attempt.devices.empty()) {
+  if (over.kind != AttemptOver::Kind::Exited || failed(over) || attempt.facts.recipe.key.empty()) {
     return;
   }
-  PastRun run{attempt.facts.recipe, watch_.peak(over.job), {}};
+  PastRun run{attempt.facts.recipe, watch_.peak(over.job), {}, attempt.facts.user};
   const Job& job = *scheduler_->find(over.job);
   if (const auto* running = std::get_if<Running>(&job.state);
       running != nullptr && running->stopping == Stopping::No && at >= running->since) {
     run.length = at - running->since;
   }
-  if (run.peak > Bytes{} || run.length) {
+  if (peaks_ == nullptr) {
+    lengths_.learn(run);
+  } else if (run.peak > Bytes{} || run.length) {
     peaks_->add(run);
   }
 }

@@ -12,6 +12,7 @@
 
 #include "core/learner.h"
 #include "drive/host.h"
+#include "drive/length_lessons.h"
 #include "drive/told_scheduler.h"
 #include "memory/memory_watch.h"
 #include "memory/peak_file.h"
@@ -22,8 +23,9 @@ class MemoryLessons {
  public:
   using Attempts = std::map<JobId, DrivenAttempt>;
 
-  /// `peaks`: the file of what jobs have used; empty: nothing is learned.
-  MemoryLessons(ToldScheduler& scheduler, const std::string& peaks);
+  /// `peaks`: the file of what jobs have used and how long they ran; empty: nothing is learned
+  /// about memory, and lengths are kept no longer than this process. `lengths` is told of both.
+  MemoryLessons(ToldScheduler& scheduler, LengthLessons& lengths, const std::string& peaks);
 
   bool learns() const { return peaks_ != nullptr; }
   /// Sets the claim of a job that is about to be submitted, if the claim is to be learned.
@@ -58,6 +60,7 @@ class MemoryLessons {
 
  private:
   ToldScheduler& scheduler_;
+  LengthLessons& lengths_;
   MemoryWatch watch_;
   Learner learner_;
   std::unique_ptr<PeakFile> peaks_;

@@ -12,8 +12,9 @@ using Milliseconds = std::chrono::duration<std::int64_t, std::milli>;
 /// Longer ones make no sense, and would not fit into a Duration.
 constexpr Milliseconds kLongest = std::chrono::hours(24 * 365 * 100);
 
-// "PEAK\tNUMBER,NUMBER\tKEY\n" or "PEAK/MILLISECONDS\tNUMBER,NUMBER\tKEY\n", with \n, \t and \\ for
-// those characters in the key. A berth that knows the first form only passes over the second.
+// "PEAK\tNUMBER,NUMBER\tKEY\n" or "PEAK/MILLISECONDS/USER\tNUMBER,NUMBER\tKEY\n", with \n, \t and
+// \\ for those characters in the key. A berth that knows the first form only passes over the
+// second.
 
 template <class Number>
 bool take_number(std::string_view& text, Number& number) {
@@ -55,6 +56,9 @@ bool take_measures(std::string_view& line, PastRun& run) {
       return false;
     }
     run.length = Milliseconds(count);
+    if (take(line, '/') && !take_number(line, run.user)) {
+      return false;
+    }
   }
   return (run.peak > Bytes{} || run.length) && take(line, '\t');
 }
@@ -64,7 +68,8 @@ bool take_measures(std::string_view& line, PastRun& run) {
 std::string line_of(const PastRun& run) {
   std::string line = fmt::format("{}", run.peak.count);
   if (run.length) {
-    line += fmt::format("/{}", std::chrono::duration_cast<Milliseconds>(*run.length).count());
+    line += fmt::format("/{}/{}", std::chrono::duration_cast<Milliseconds>(*run.length).count(),
+                        run.user);
   }
   line += fmt::format("\t{}\t", fmt::join(run.recipe.numbers, ","));
   for (const char c : run.recipe.key) {

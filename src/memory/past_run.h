@@ -15,6 +15,7 @@ struct PastRun {
   Recipe recipe;
   Bytes peak;                      // on the device where it used most; 0: not measured
   std::optional<Duration> length;  // whole milliseconds; nothing: not measured
+  std::uint32_t user = 0;          // whose job it was, if its length is there
 };
 
 /// With a newline at its end.

@@ -16,7 +16,13 @@ void OwnerTurns::joined(const Job& job, const Measures& measures) {
 }
 
 void OwnerTurns::left(const Job& job) {
-  owners_.at(job.owner).waiting.erase({job.rank, job.id}, job.shape);
+  Owner& owner = owners_.at(job.owner);
+  owner.waiting.erase({job.rank, job.id}, job.shape);
+  // An edit may give the job to another owner, who is then listed in its place.
+  if (owner.listed && owner.listed->key.job == job.id) {
+    all_.erase(owner.listed->key);
+    owner.listed.reset();
+  }
   changed_.insert(job.owner);
 }
 

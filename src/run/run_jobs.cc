@@ -100,11 +100,11 @@ Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
   if (!spec) {
     return wrong(line, spec.error());
   }
-  std::optional<Recipe> recipe;
+  const Recipe recipe = options_.recipe(line.options.project.value_or(""), line.command);
   if (driver_.memory().learns()) {
-    recipe = options_.recipe(line.options.project.value_or(""), line.command);
-    driver_.memory().claim(spec->needs, *recipe);
+    driver_.memory().claim(spec->needs, recipe);
   }
+  const bool learned = driver_.lengths().estimate(*spec, recipe, ::getuid());
   if (never) {
     // Its number and its account are those that it would have had, had it come in time.
     number(line, Outcome::Cancelled);
@@ -117,8 +117,11 @@ Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
   }
   number(line, Outcome::Lost);
   jobs_.insert(id, make_job(std::move(line)));
-  if (recipe) {
-    driver_.memory().jobs_wait(id, 1, *recipe);
+  if (driver_.memory().learns()) {
+    driver_.memory().jobs_wait(id, 1, recipe);
+  }
+  if (learned) {
+    driver_.lengths().jobs_wait(id, 1, recipe, ::getuid());
   }
   return Taken::Queued;
 }

@@ -60,12 +60,13 @@ Result<void> set_claim(LineOptions& options, std::string_view value) {
   return {};
 }
 
-Result<void> set_timeout(LineOptions& options, std::string_view value) {
-  const Result<Duration> limit = parse_duration(value);
-  if (!limit) {
-    return Failure(limit.error());
+/// 0 stands for none.
+Result<void> set_time(std::optional<Duration>& out, std::string_view value) {
+  const Result<Duration> time = parse_duration(value);
+  if (!time) {
+    return Failure(time.error());
   }
-  options.timeout = *limit == Duration{} ? kForever : *limit;
+  out = *time == Duration{} ? kForever : *time;
   return {};
 }
 
@@ -151,7 +152,10 @@ Result<void> LineOptions::set(std::string_view key, std::string_view value) {
     return set_number(weight, key, value, 1, kMostWeight);
   }
   if (key == "timeout") {
-    return set_timeout(*this, value);
+    return set_time(timeout, value);
+  }
+  if (key == "expected") {
+    return set_time(expected, value);
   }
   if (key == "retries") {
     return set_number(retries, key, value, 0, kMostRetries);
@@ -161,7 +165,7 @@ Result<void> LineOptions::set(std::string_view key, std::string_view value) {
   }
   return fail(ErrorCode::Usage,
               fmt::format("unknown option @{}: the options are name, project, gpus, mem, share, "
-                          "mps, priority, weight, timeout, retries and after",
+                          "mps, priority, weight, timeout, expected, retries and after",
                           key));
 }
 
@@ -179,6 +183,7 @@ void LineOptions::apply(JobSpec& spec) const {
   spec.priority = priority.value_or(spec.priority);
   spec.weight = weight.value_or(spec.weight);
   spec.limit = timeout.value_or(spec.limit);
+  spec.expected = expected.value_or(spec.expected);
   spec.retry.most = retries.value_or(spec.retry.most);
 }
 

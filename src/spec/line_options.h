@@ -35,7 +35,8 @@ struct LineOptions {
   std::optional<std::uint32_t> thread_percentage;  // with mps
   std::optional<std::int32_t> priority;
   std::optional<std::uint16_t> weight;
-  std::optional<Duration> timeout;  // kForever: none
+  std::optional<Duration> timeout;   // kForever: none
+  std::optional<Duration> expected;  // kForever: unknown
   std::optional<std::uint16_t> retries;
   std::vector<AfterName> after;
 

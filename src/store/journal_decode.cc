@@ -153,8 +153,8 @@ JobsGone jobs_gone(Decoder& in) {
 }
 
 std::optional<JournalInput> read(Decoder& in) {
-  switch (static_cast<InputKind>(
-      in.number_up_to(static_cast<std::uint64_t>(InputKind::CheckpointDone)))) {
+  switch (
+      static_cast<InputKind>(in.number_up_to(static_cast<std::uint64_t>(InputKind::Reestimate)))) {
     case InputKind::Submitted: {
       Submit input{{}, job(in), in.word(), true};
       std::optional<JobSpec> asked = decode_spec(in);
@@ -197,6 +197,10 @@ std::optional<JournalInput> read(Decoder& in) {
     case InputKind::Reclaim: {
       const JobId claims = job(in);
       return Reclaim{claims, Bytes{in.integer()}};
+    }
+    case InputKind::Reestimate: {
+      const JobId waits = job(in);
+      return Reestimate{waits, Duration{in.integer()}};
     }
     case InputKind::JobUse: {
       const JobId uses = job(in);

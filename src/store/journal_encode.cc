@@ -49,6 +49,9 @@ struct Encode {
   void operator()(const Reclaim& input) const {
     kind(InputKind::Reclaim).number(input.job.value).integer(input.memory.count);
   }
+  void operator()(const Reestimate& input) const {
+    kind(InputKind::Reestimate).number(input.job.value).integer(input.expected.count());
+  }
   void operator()(const JobUse& input) const {
     kind(InputKind::JobUse)
         .number(input.job.value)

@@ -31,6 +31,7 @@ enum class InputKind : std::uint8_t {
   CheckpointBegun = 22,
   JobsGone = 23,
   CheckpointDone = 24,
+  Reestimate = 25,
 };
 
 /// Fields of a Restored that are not at their defaults, as bits. The bits are on disk.

@@ -137,6 +137,9 @@ void RandomWorld::command(JobId job) {
     case 3:
       edit(job);
       break;
+    case 5:
+      tell(Reestimate{job, std::chrono::seconds(1 + random_.below(5000))});
+      break;
     case 4:
       tell(Reclaim{job, gibibytes(1) + memory_below(40)});
       break;

@@ -75,7 +75,8 @@ class Scenario {
     if (verb == "policy") {
       policy_name_ = words.at(1);
       for (const auto& [key, value] : options) {
-        (key == "aging" ? priority_.aging : priority_.backfill.patience) = must(parse_duration(value));
+        (key == "aging" ? priority_.aging : priority_.backfill.patience) =
+            must(parse_duration(value));
       }
     } else if (verb == "placement") {
       config_.placement = must(parse_placement(words.at(1)));
@@ -157,6 +158,8 @@ class Scenario {
           JobUse{id(words.at(1)), device_in(words.at(2)), must(parse_bytes(words.at(3)))}, now_);
     } else if (verb == "reclaim") {
       scheduler().apply(Reclaim{id(words.at(1)), must(parse_bytes(words.at(2)))});
+    } else if (verb == "reestimate") {
+      scheduler().apply(Reestimate{id(words.at(1)), must(parse_duration(words.at(2)))});
     } else if (verb == "signal") {
       scheduler().apply(JobExited{id(words.at(1)), 0, std::stoi(words.at(2))}, now_);
     } else if (verb == "unstartable") {

@@ -226,7 +226,9 @@ class Life {
         }
         return;
       case 8:
-        if (const auto job = any(true)) {
+        if (const auto job = any(true); job && random_.below(2) == 0) {
+          told_.tell(Reestimate{*job, std::chrono::seconds(1 + random_.below(5000))}, at_);
+        } else if (job) {
           told_.tell(Reclaim{*job, gibibytes(static_cast<std::int64_t>(random_.below(10)))}, at_);
         }
         return;

@@ -97,6 +97,10 @@ class DriveScenario {
     } else if (verb == "claim") {
       actual = format_bytes(view.needs(*view.find(id(words.at(1)))).memory);
       wanted = format_bytes(must(parse_bytes(wanted)));
+    } else if (verb == "length") {
+      const Duration length = view.find(id(words.at(1)))->expected;
+      actual = length == kForever ? "forever" : format_duration(length);
+      wanted = wanted == "forever" ? wanted : format_duration(must(parse_duration(wanted)));
     } else if (verb == "foreign") {
       actual = format_bytes(view.devices()[device_in(words.at(1))].foreign);
       wanted = format_bytes(must(parse_bytes(wanted)));

@@ -135,6 +135,7 @@ TEST(JournalPlayerTest, SurvivesAnyJournal) {
           Edit{job(), {}},
           Stepped{},
           Reclaim{job(), gibibytes(1)},
+          Reestimate{job(), Duration(random.below(2) == 0 ? -5 : 5'000'000'000)},
           JobUse{job(), device(), gibibytes(9)},
           PolicyChanged{random.below(2) == 0 ? "easy" : "srtf"},
           CheckpointBegun{},

@@ -74,6 +74,7 @@ class Replaying {
 
 struct KindOf {
   std::string operator()(const Reclaim&) const { return "reclaim"; }
+  std::string operator()(const Reestimate&) const { return "reestimate"; }
   std::string operator()(const JobUse&) const { return "use"; }
   std::string operator()(const JobLost&) const { return "lost"; }
   std::string operator()(const JobExited&) const { return "exited"; }

@@ -132,6 +132,7 @@ Result<void> World::submit(const std::string& name, JobSpec spec, std::uint32_t 
   if (!recipe.empty()) {
     driver().memory().claim(spec.needs, {recipe, {}});
   }
+  const bool learned = !recipe.empty() && driver().lengths().estimate(spec, {recipe, {}}, 0);
   const Submit command{spec, JobId{next_id_}, std::max(array, 1U)};
   const Result<JobId> first = driver().scheduler().tell(command, now());
   if (!first) {
@@ -145,6 +146,9 @@ Result<void> World::submit(const std::string& name, JobSpec spec, std::uint32_t 
   }
   if (!recipe.empty()) {
     driver().memory().jobs_wait(*first, command.count, {recipe, {}});
+  }
+  if (learned) {
+    driver().lengths().jobs_wait(*first, command.count, {recipe, {}}, 0);
   }
   return {};
 }

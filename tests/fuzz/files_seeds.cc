@@ -90,6 +90,7 @@ void add_store_journal(Seeds& seeds) {
       DeviceTaken{DeviceId{0}, true},
       StartRefused{JobId{1}, {DeviceId{0}, DeviceId{3}}},
       Reclaim{JobId{1}, gibibytes(3)},
+      Reestimate{JobId{1}, std::chrono::minutes(10)},
       JobUse{JobId{1}, DeviceId{0}, gibibytes(4)},
       PolicyChanged{"energy:900", Placement::Pack},
       JobExited{JobId{1}, 1, 0, true, MemoryEnd{{MemoryCause::Neighbour, JobId{8}}, gibibytes(5)}},

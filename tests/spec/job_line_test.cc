@@ -64,7 +64,7 @@ TEST(JobReader, NamesWhatIsWrongAndGoesOn) {
   EXPECT_EQ(read_all("@gpus=x a\n"), (Items{"1!gpus must be a whole number, not 'x'"}));
   EXPECT_EQ(read_all("@cpus=1 a\n"),
             (Items{"1!unknown option @cpus: the options are name, project, gpus, mem, share, "
-                   "mps, priority, weight, timeout, retries and after"}));
+                   "mps, priority, weight, timeout, expected, retries and after"}));
 }
 
 TEST(TakeOptions, KnowsMps) {

@@ -117,6 +117,7 @@ JournalInput any_input(Random& random) {
       DeviceTaken{device, random.below(2) == 0},
       StartRefused{job, {device, DeviceId{3}}},
       Reclaim{job, gibibytes(3)},
+      Reestimate{job, Duration(any<std::int64_t>(random))},
       JobUse{job, device, gibibytes(4)},
       PolicyChanged{"energy:900", static_cast<Placement>(random.below(5))},
       JobExited{job, 1, 0, true, MemoryEnd{{MemoryCause::Neighbour, JobId{8}}, gibibytes(5)}}};
@@ -210,6 +211,9 @@ struct Show {
   }
   std::string operator()(const Reclaim& i) const {
     return fmt::format("{} {}", i.job.value, i.memory.count);
+  }
+  std::string operator()(const Reestimate& i) const {
+    return fmt::format("{} {}", i.job.value, i.expected.count());
   }
   std::string operator()(const JobUse& i) const {
     return fmt::format("{} {} {}", i.job.value, i.device.value, i.memory.count);

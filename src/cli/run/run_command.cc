@@ -50,9 +50,9 @@ Args run_args(RunCommand& command) {
       "berth run [options] [FILE | -- COMMAND…]",
       "Runs commands from FILE or standard input on GPUs: one line is one shell command, each\n"
       "gets a GPU of its own, and a line starts the moment it arrives and a GPU is free. Words\n"
-      "@key=value before a command are its options: @gpus=2 @priority=-5 @timeout=1h @retries=2\n"
-      "@name=N @after=ok:N @mem=8GiB @share=50 @mps=on @project=P @weight=3. A line <<END begins\n"
-      "a command of several lines.\n"
+      "@key=value before a command are its options: @gpus=2 @priority=-5 @timeout=1h\n"
+      "@expected=10m @retries=2 @name=N @after=ok:N @mem=8GiB @share=50 @mps=on @project=P\n"
+      "@weight=3. A line <<END begins a command of several lines.\n"
       "After -- stands one command, which runs in the foreground with this terminal as its input;\n"
       "berth run then ends with its exit code.");
   args.positional("FILE", "commands, one per line; - is standard input (the default)", 0, 1,
@@ -70,6 +70,8 @@ Args run_args(RunCommand& command) {
   args.flag("-0,--null", command.nul, "jobs are separated by NUL bytes, not newlines");
   add_line_flag(args, command.defaults, "timeout", "--timeout", "TIME",
                 "end a job that runs longer: 90s, 10m, 2h30m");
+  add_line_flag(args, command.defaults, "expected", "--expected", "TIME",
+                "how long a job is expected to run (default: as long as such jobs did)");
   args.value("--grace", "TIME", "between TERM and KILL when a job is ended (default: 10s)",
              command.run.grace);
   add_line_flag(args, command.defaults, "retries", "--retries", "N",

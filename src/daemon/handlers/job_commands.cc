@@ -237,13 +237,17 @@ Result<void> JobCommands::rerun(const JobRecord& job, const std::optional<JobEdi
     return fits;
   }
   desk_.fair_use.joined(job.id, 1, user, bytes);
-  desk_.driver.scheduler().tell(Restore{job.id, spec, at, job.attempt, std::nullopt}, at);
-  desk_.check(desk_.store.jobs().set_waiting(job.id, false, spec.begin));
   const JobDescription& told = again.description;
+  const Recipe recipe = recipe_of(told.project, told.command);
+  Restore restore{job.id, spec, at, job.attempt, std::nullopt};
+  const bool learned = desk_.driver.lengths().estimate(restore.spec, recipe, user);
+  desk_.driver.scheduler().tell(restore, at);
+  desk_.check(desk_.store.jobs().set_waiting(job.id, false, spec.begin));
   if (changes) {
     desk_.check(desk_.store.jobs().amend(job.id, spec, told.name, told.command));
   }
-  desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(told.project, told.command));
+  desk_.driver.memory().jobs_wait(job.id, 1, recipe);
+  desk_.driver.lengths().job_changed(job.id, recipe, user, learned);
   return {};
 }
 
@@ -271,12 +275,15 @@ Result<void> JobCommands::edit(const JobRecord& job, const JobEdit& changes, uid
   if (!wanted) {
     return Failure(wanted.error());
   }
-  if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, wanted->spec}, desk_.now());
-      !done) {
+  JobSpec spec = wanted->spec;
+  const Recipe recipe = recipe_of(wanted->project, wanted->command);
+  const bool learned = desk_.driver.lengths().estimate(spec, recipe, wanted->user);
+  if (Result<void> done = desk_.driver.scheduler().tell(Edit{job.id, spec}, desk_.now()); !done) {
     return done;
   }
   desk_.check(desk_.store.jobs().amend(job.id, wanted->spec, wanted->name, wanted->command));
-  desk_.driver.memory().jobs_wait(job.id, 1, recipe_of(wanted->project, wanted->command));
+  desk_.driver.memory().jobs_wait(job.id, 1, recipe);
+  desk_.driver.lengths().job_changed(job.id, recipe, wanted->user, learned);
   return {};
 }
 

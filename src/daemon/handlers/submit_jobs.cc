@@ -140,14 +140,18 @@ HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
     follow_earlier(wanted.jobs, i, starts);
     JobDescription& description = job.description;
     description.user = user;
-    const JobSpec spec = description.spec;
+    JobSpec spec = description.spec;
     const Recipe recipe = recipe_of(description.project, description.command);
+    const bool learned = desk_.driver.lengths().estimate(spec, recipe, user);
     desk_.check(desk_.store.jobs().insert(id, job.count, std::move(description), environment, at));
     const Result<JobId> taken = desk_.driver.scheduler().tell(Submit{spec, id, job.count}, at);
     if (!taken) {
       desk_.check(Failure(taken.error()));  // it was checked before
     }
     desk_.driver.memory().jobs_wait(id, job.count, recipe);
+    if (learned) {
+      desk_.driver.lengths().jobs_wait(id, job.count, recipe, user);
+    }
     starts.push_back(id);
     id.value += job.count;
   }
