@@ -29,6 +29,7 @@ OPTIONS = {
                  "2 GPUs", {"priority": 5}, DONE * 2),
     "timeout": ("@timeout=100ms sleep 100", "1 GPU", {"timeout_s": 0.1}, [("timed_out", 1)]),
     "timeout=0": ("@timeout=0 sleep 0.05", "1 GPU", {"timeout_s": None}, DONE),
+    "expected": ("@expected=10m true", "1 GPU", {"expected_s": 600}, DONE),
     "retries": ("@retries=2 false", "1 GPU", {"retries": 2}, [("failed", 3)]),
     "after": ("@name=a false\n@after=any:a true\n@after=notok:1 true\n@after=ok:a true\n@after=2,3 true",
               "1 GPU", {"name": "a"}, [("failed", 1)] + DONE * 2 + [("cancelled", 0)] + DONE),
