@@ -1,6 +1,7 @@
 """What a job may say of itself and what it finds: blocks, options, order, limits, environment."""
 
 import os
+import re
 import signal
 import unittest
 
@@ -109,6 +110,18 @@ class Order(RunCase):
                 stream += self.line(process)
         out, _ = self.finish(process, code=1)
         self.check(events(stream + out))
+
+    def test_a_later_run_knows_how_long_jobs_ran(self):
+        jobs = self.write("jobs", "echo slow >> order\necho quick >> order\n")
+        self.run_jobs("", jobs, gpus="sim:1")
+        self.assertEqual(self.read("order").split(), ["slow", "quick"])  # nothing is known yet
+        # As if the one had run for hours.
+        peaks, lengthened = re.subn(rf"(?m)^(\d+)/(\d+)/{os.getuid()}\t(.*slow.*)$",
+                                    rf"\1/9\g<2>00000/{os.getuid()}\t\3", self.read("peaks"))
+        self.assertEqual(lengthened, 1, peaks)
+        self.write("peaks", peaks)
+        self.run_jobs("", jobs, gpus="sim:1")
+        self.assertEqual(self.read("order").split()[2:], ["quick", "slow"])
 
     def test_a_chain_runs_in_order(self):
         lines = ["@name=0 echo 0 >> order"]
