@@ -32,8 +32,9 @@ class Scheduler::CurrentView final : public View {
     if (bucket.blocked_at == table.freed()) {
       return std::nullopt;
     }
-    auto devices = table.place(bucket.needs, scheduler_.config_.placement, avoid,
-                               bucket.needs.alone() ? 0 : waiting.whole_devices_wanted());
+    auto devices =
+        table.place(bucket.needs, scheduler_.config_.placement, avoid,
+                    bucket.needs.alone() ? 0 : waiting.whole_devices_wanted(), &waiting.mix());
     if (!devices && avoid.empty()) {
       waiting.mark_blocked(shape, table.freed());
     }
@@ -168,6 +169,7 @@ void Scheduler::start(const Proposal& proposal, Time now) {
   running_.insert(job.id);
   ++job.attempt;
   devices_.lease(job.id, needs(job), proposal.devices);
+  queue_.mix().add(needs(job));
   job.state = Starting{proposal.devices, now};
   policy_->started(job, needs(job), now);
   pending_.push_back(StartJob{job.id, job.attempt, proposal.devices});

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "core/fragmentation.h"
 
 namespace berth {
 namespace {
@@ -24,11 +25,6 @@ bool named(const DeviceSpec& spec, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return name == spec.name || (!spec.uuid.empty() && name == spec.uuid);
   });
-}
-
-/// A thousandth of the device's memory.
-std::int64_t thousandth(const DeviceSlot& slot) {
-  return std::max<std::int64_t>(slot.spec.memory.count / kWholeShare, 1);
 }
 
 /// A device's neighbourhoods, from the nearest outwards; devices of equal key are neighbours.
@@ -67,29 +63,14 @@ std::int64_t free_part(const DeviceSlot& slot) {
     memory -= lease.memory;
   }
   if (slot.spec.memory > Bytes{}) {
-    share = std::min(share, memory.count / thousandth(slot));
+    share = std::min(
+        share, memory.count / std::max<std::int64_t>(slot.spec.memory.count / kWholeShare, 1));
   }
   return std::max<std::int64_t>(share, 0);
 }
 
-/// What the job would take of the device, in thousandths.
-std::int64_t part_of(const Needs& needs, const DeviceSlot& slot) {
-  if (needs.alone()) {
-    return kWholeShare;
-  }
-  const std::int64_t memory =
-      slot.spec.memory > Bytes{} ? needs.memory.count / thousandth(slot) : 0;
-  return std::max<std::int64_t>(needs.share, memory);
-}
-
-/// How much of what is free the next job cannot be expected to use, if jobs of every size up to a
-/// whole device are equally likely: free × P(size > free). After fragmentation gradient descent
-/// (Weng et al., ATC '23), with that plain guess in the place of a known mix of jobs.
-std::int64_t fragment(std::int64_t free) { return free * (kWholeShare - free); }
-
 /// `free_neighbours`: how many of the candidates share the device's island.
-std::int64_t score(const DeviceSlot& slot, const Needs& needs, Placement placement,
-                   std::int64_t free_neighbours) {
+std::int64_t score(const DeviceSlot& slot, Placement placement, std::int64_t free_neighbours) {
   const auto loaded = static_cast<std::int64_t>(slot.leases.size());
   switch (placement) {
     case Placement::Pack:
@@ -109,10 +90,8 @@ std::int64_t score(const DeviceSlot& slot, const Needs& needs, Placement placeme
       }
       return left.count;
     }
-    case Placement::Fgd: {
-      const std::int64_t free = free_part(slot);
-      return fragment(std::max<std::int64_t>(free - part_of(needs, slot), 0)) - fragment(free);
-    }
+    case Placement::Fgd:
+      return free_part(slot);
     case Placement::Idle:
       return loaded == 0 ? free_neighbours
                          : loaded * 1'000'000'000 + (kWholeShare - free_part(slot)) * 100'000;
@@ -130,6 +109,38 @@ void keep_idle_or_shared(std::vector<Candidate>& candidates, std::span<const Dev
       });
   if (static_cast<std::size_t>(wanted - candidates.begin()) >= count) {
     candidates.erase(wanted, candidates.end());
+  }
+}
+
+/// The candidate that Placement::Fgd chooses, or those of the machine that it chooses; all where
+/// only several machines hold the job.
+void keep_least_fragmenting(std::vector<Candidate>& candidates, const Needs& needs,
+                            std::span<const DeviceSlot> slots, const NeedsMix& mix,
+                            std::size_t largest_machine) {
+  if (std::any_of(candidates.begin(), candidates.end(),
+                  [](auto& each) { return each.preferred; })) {
+    return;
+  }
+  std::vector<OpenDevice> devices;
+  for (std::uint32_t i = 0; i < slots.size(); ++i) {
+    const DeviceSlot& slot = slots[i];
+    if (slot.health == DeviceHealth::Ok && !slot.taken) {
+      devices.push_back({DeviceId{i}, slot.spec.locality.node, free_part(slot),
+                         part_of(needs, slot.spec.memory), false});
+    }
+  }
+  auto device = devices.begin();
+  for (const Candidate& candidate : candidates) {  // both are in order of id
+    device =
+        std::find_if(device, devices.end(), [&](auto& each) { return each.id == candidate.id; });
+    device->fits = true;
+  }
+  const auto chosen = least_fragmenting(std::move(devices), needs.gpus, mix, largest_machine);
+  if (!chosen.empty()) {
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+      return needs.gpus == 1 ? candidate.id != chosen[0].id
+                             : slots[candidate.id.value].spec.locality.node != chosen[0].machine;
+    });
   }
 }
 
@@ -187,6 +198,7 @@ Result<Placement> parse_placement(std::string_view name) {
 }
 
 DeviceId DeviceTable::add(DeviceSpec spec) {
+  largest_memory_ = std::max(largest_memory_, spec.memory);
   slots_.push_back({std::move(spec), DeviceHealth::Ok, {}, false, {}});
   ++freed_;
   const DeviceId id{static_cast<std::uint32_t>(slots_.size() - 1)};
@@ -320,7 +332,8 @@ bool DeviceTable::fits_when_empty(DeviceId id, const Needs& needs) const {
 
 std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Placement placement,
                                                         std::span<const DeviceId> avoid,
-                                                        std::size_t whole_wanted) const {
+                                                        std::size_t whole_wanted,
+                                                        const NeedsMix* mix) const {
   if (needs.gpus == 0) {
     return cpu_free() ? std::optional(std::vector<DeviceId>{}) : std::nullopt;
   }
@@ -352,8 +365,10 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   for (Candidate& candidate : candidates) {
     const DeviceSlot& slot = slots_[candidate.id.value];
     const auto island = free_in_island.find(neighbourhood(slot.spec.locality, 0));
-    candidate.score =
-        score(slot, needs, placement, island == free_in_island.end() ? 0 : island->second);
+    candidate.score = score(slot, placement, island == free_in_island.end() ? 0 : island->second);
+  }
+  if (placement == Placement::Fgd && mix != nullptr) {
+    keep_least_fragmenting(candidates, needs, slots_, *mix, idle_.largest_node());
   }
   if (needs.gpus == 1) {
     return std::vector{std::min_element(candidates.begin(), candidates.end(), better)->id};

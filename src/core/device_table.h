@@ -12,6 +12,7 @@
 #include "core/device.h"
 #include "core/idle_index.h"
 #include "core/needs.h"
+#include "core/needs_mix.h"
 
 namespace berth {
 
@@ -42,7 +43,7 @@ enum class Placement : std::uint8_t {
   BestFit,      // where the least memory is left over
   LeastLoaded,  // where the fewest jobs run
   Spread,       // where the most others are free
-  Fgd,          // where the least is left over that no job can use
+  Fgd,          // where the least is added to what other jobs cannot use
   Idle,  // idle devices while enough stay idle for jobs that wait for whole ones; then where the
          // fewest jobs run
 };
@@ -83,16 +84,20 @@ class DeviceTable {
 
   /// Devices for a job, near each other if it needs several; nothing when it does not fit now.
   /// `avoid` lists devices that are kept for another job. `whole_wanted` is how many whole devices
-  /// other waiting jobs want; Placement::Idle leaves that many idle where it can.
+  /// other waiting jobs want; Placement::Idle leaves that many idle where it can. `mix` is what
+  /// Placement::Fgd weighs.
   std::optional<std::vector<DeviceId>> place(const Needs& needs, Placement placement,
                                              std::span<const DeviceId> avoid = {},
-                                             std::size_t whole_wanted = 0) const;
+                                             std::size_t whole_wanted = 0,
+                                             const NeedsMix* mix = nullptr) const;
 
   /// An error when no state of the leases would ever let this job start.
   std::optional<std::string> impossible(const Needs& needs) const;
 
   /// No job with a larger claim fits on any device now, but for those to avoid.
   Bytes most_room(std::span<const DeviceId> avoid = {}) const;
+  /// The memory of the largest device.
+  Bytes largest_memory() const { return largest_memory_; }
   /// How many devices a job could have to itself now.
   std::size_t idle() const { return idle_.count(); }
 
@@ -122,6 +127,7 @@ class DeviceTable {
   std::size_t serving_ = 0;
   std::size_t present_ = 0;  // all but the removed devices
   IdleIndex idle_;
+  Bytes largest_memory_;
   std::uint32_t cpu_used_ = 0;
   std::uint64_t freed_ = 1;
 };

@@ -25,6 +25,7 @@ void Queue::insert(const Job& job) {
   // Most jobs join at the end, where the hint makes it constant time.
   bucket.jobs.insert(bucket.jobs.end(), key);
   ++size_;
+  mix_.add(bucket.needs);
   whole_wanted_ += bucket.needs.alone() ? bucket.needs.gpus : 0;
 }
 
@@ -40,6 +41,7 @@ void Queue::erase(const Job& job) {
     }
   }
   --size_;
+  mix_.remove(bucket.needs);
   whole_wanted_ -= bucket.needs.alone() ? bucket.needs.gpus : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/job.h"
+#include "core/needs_mix.h"
 
 namespace berth {
 
@@ -40,6 +41,9 @@ class Queue {
   std::size_t size() const { return size_; }
   /// How many devices all waiting jobs together want for themselves.
   std::size_t whole_devices_wanted() const { return whole_wanted_; }
+  /// Told of waiting jobs by insert() and erase(), and of running ones by the scheduler.
+  NeedsMix& mix() { return mix_; }
+  const NeedsMix& mix() const { return mix_; }
   bool contains(const Job& job) const;
 
   /// Buckets with waiting jobs, in the order of their first jobs.
@@ -62,6 +66,7 @@ class Queue {
   std::set<Head> heads_;
   std::size_t size_ = 0;
   std::size_t whole_wanted_ = 0;
+  NeedsMix mix_;
 };
 
 }  // namespace berth

@@ -89,7 +89,15 @@ Duration retry_delay(const RetryRule& rule, int attempt) {
 }  // namespace
 
 Scheduler::Scheduler(std::unique_ptr<Policy> policy, Config config)
-    : policy_(std::move(policy)), config_(config), devices_(config.limits) {}
+    : policy_(std::move(policy)), config_(config), devices_(config.limits) {
+  queue_.mix().keep(config.placement == Placement::Fgd);
+}
+
+DeviceId Scheduler::add_device(DeviceSpec spec) {
+  const DeviceId id = devices_.add(std::move(spec));
+  queue_.mix().measure_by(devices_.largest_memory());
+  return id;
+}
 
 // --- commands
 
@@ -152,6 +160,7 @@ void Scheduler::apply(const Restore& command, Time now) {
   }
   running_.insert(job.id);
   devices_.lease(job.id, needs(job), command.running->devices);
+  queue_.mix().add(needs(job));
   const Stopping stopping =
       command.standing ? command.running->stopping : Stopping::No;  // else it is asked, below
   if (command.starting) {
@@ -403,6 +412,7 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
 
 void Scheduler::release_devices(Job& job, Time now) {
   devices_.release(job.id, *job.lease());
+  queue_.mix().remove(needs(job));
   running_.erase(job.id);
   policy_->stopped(job, needs(job), now);
 }

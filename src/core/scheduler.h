@@ -169,7 +169,7 @@ class Scheduler {
 
   Scheduler(std::unique_ptr<Policy> policy, Config config);
 
-  DeviceId add_device(DeviceSpec spec) { return devices_.add(std::move(spec)); }
+  DeviceId add_device(DeviceSpec spec);
 
   /// Why such a job would be refused.
   Result<void> check_submission(const JobSpec& spec) const;

@@ -11,6 +11,8 @@ void Scheduler::set_policy(std::unique_ptr<Policy> policy, Placement placement) 
   std::swap(before, queue_);
   policy_ = std::move(policy);
   config_.placement = placement;
+  queue_.mix().keep(placement == Placement::Fgd);
+  queue_.mix().measure_by(devices_.largest_memory());
   policy_wake_ = kNever;
   std::vector<Job*> waiting;
   jobs_.for_each([&](Job& job) {
@@ -22,6 +24,7 @@ void Scheduler::set_policy(std::unique_ptr<Policy> policy, Placement placement) 
   });
   for (const JobId id : running_) {
     const Job& job = *jobs_.find(id);
+    queue_.mix().add(needs(job));
     const auto* running = std::get_if<Running>(&job.state);
     policy_->started(job, needs(job),
                      running != nullptr ? running->since : std::get<Starting>(job.state).since);

@@ -16,7 +16,7 @@ const placementWords: Record<string, string> = {
   bestfit: "The device with the least memory left over.",
   leastloaded: "The device with the fewest jobs.",
   spread: "The emptiest device.",
-  fgd: "Where the least is left over that nobody can use.",
+  fgd: "Where the least is added to what other jobs cannot use.",
 };
 
 async function setPaused(paused: boolean) {
