@@ -16,6 +16,29 @@ namespace berth {
 double time_sliced(std::size_t sharers) { return 1.0 / static_cast<double>(sharers); }
 double undisturbed(std::size_t) { return 1; }
 
+Duration slowest_resumption(const Workload& workload, const Machine& machine,
+                            const SimOptions& options) {
+  double speed = 1;
+  Bytes memory;
+  for (const SimDevice& device : machine) {
+    speed = std::min(speed, device.speed);
+    memory = std::max(memory, device.spec.memory);
+  }
+  std::int64_t sharers = 1;
+  for (const SimJob& job : workload.jobs) {
+    const std::int64_t by_share = job.share == 0 ? kWholeShare : kWholeShare / job.share;
+    const std::int64_t by_memory =
+        job.memory_mib == 0 ? kWholeShare : memory.count / mebibytes(job.memory_mib).count;
+    const bool shares = job.share != 0 || job.memory_mib != 0;
+    sharers = std::max(sharers, shares ? std::min(by_share, by_memory) : 1);
+  }
+  const double pace = speed * options.sharing(static_cast<std::size_t>(sharers));
+  const double seconds = to_seconds(options.preemption_cost) / std::max(pace, 1e-6);
+  return std::min(options.preemption_cost, kForever) == kForever
+             ? kForever
+             : std::chrono::ceil<Duration>(std::chrono::duration<double>(seconds));
+}
+
 namespace {
 
 /// Decisions in a row after which nobody has got anything done: it will go on like that.

@@ -37,6 +37,11 @@ struct SimOptions {
   bool timeline = false;  // record which job was on which device
 };
 
+/// How long it takes at most to repeat the work that a preemption costs: on the slowest device,
+/// among as many jobs as may share one.
+Duration slowest_resumption(const Workload& workload, const Machine& machine,
+                            const SimOptions& options);
+
 /// What became of one job.
 struct JobOutcome {
   Time started = kNever;  // for the first time

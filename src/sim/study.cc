@@ -30,7 +30,7 @@ Result<SimRun> run_one(const Contender& contender, const Trial& trial, const Mac
   PolicyOptions policy_options = options.policy;
   policy_options.seed = trial.seed;
   policy_options.begin = begin_of(trial.workload);
-  policy_options.preemption_cost = options.sim.preemption_cost;
+  policy_options.preemption_cost = slowest_resumption(trial.workload, machine, options.sim);
   Result<std::unique_ptr<Policy>> policy = make_policy(name, policy_options);
   if (!policy) {
     return Failure(policy.error());

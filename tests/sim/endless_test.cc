@@ -36,8 +36,28 @@ TEST(Endless, StudiesTellThePolicyTheCost) {
   ASSERT_TRUE(results.has_value()) << results.error().message;
 }
 
+TEST(Endless, StudiesReckonWithSlowDevicesAndNeighbours) {
+  StudyOptions options;
+  options.sim.preemption_cost = seconds(30);
+  options.sim.sharing = time_sliced;
+  options.policy.slice = seconds(10);
+  for (const std::uint32_t share : {0U, 500U, 250U}) {
+    std::vector<Trial> trials(1);
+    trials[0].workload =
+        jobs({{0, 25}, {0, 25}, {0, 25}, {0, 25}, {0, 25}, {0, 25}, {0, 25}, {0, 25}});
+    for (SimJob& job : trials[0].workload.jobs) {
+      job.share = share;
+    }
+    const Result<Machine> machine = parse_machine("1:slow@0.5");
+    const auto results = run_study({{"rr", Placement::Pack}}, trials, *machine, options,
+                                   [](std::size_t, std::size_t, const SimRun&) {});
+    ASSERT_TRUE(results.has_value()) << share << ": " << results.error().message;
+  }
+}
+
 TEST(Endless, NoProgressIsAnError) {
-  // At half the speed the slice is spent before the lost work is made good.
+  // At half the speed the slice is spent before the lost work is made good: the policy was told of
+  // another cost.
   SimOptions sim;
   sim.preemption_cost = seconds(30);
   PolicyOptions options;
