@@ -13,6 +13,15 @@ namespace {
 /// Jobs whose time has come, in one step.
 constexpr std::size_t kTimersAtOnce = 1000;
 
+bool has_twice(const std::vector<DeviceId>& devices) {
+  if (std::adjacent_find(devices.begin(), devices.end(), std::greater_equal<>()) == devices.end()) {
+    return false;  // in order, as they come as a rule
+  }
+  std::vector<DeviceId> sorted = devices;
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+
 }  // namespace
 
 class Scheduler::CurrentView final : public View {
@@ -148,12 +157,10 @@ std::string Scheduler::why_invalid(const Proposal& proposal) const {
   if (wanted.gpus == 0 && !devices_.cpu_free()) {
     return fmt::format("no CPU slot is free for job {}", job->id.value);
   }
-  std::vector<DeviceId> sorted = proposal.devices;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+  if (has_twice(proposal.devices)) {
     return fmt::format("job {} cannot have one device twice", job->id.value);
   }
-  for (const DeviceId device : sorted) {
+  for (const DeviceId device : proposal.devices) {
     if (device.value >= devices_.size() || !devices_.fits(device, wanted)) {
       return fmt::format("job {} does not fit on device {}", job->id.value, device.value);
     }

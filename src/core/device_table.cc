@@ -220,7 +220,10 @@ void DeviceTable::set_health(DeviceId id, DeviceHealth health) {
   refresh(id);
 }
 
-void DeviceTable::refresh(DeviceId id) { idle_.set_idle(id, fits(id, Needs{})); }
+void DeviceTable::refresh(DeviceId id) {
+  static const Needs kOneDevice;
+  idle_.set_idle(id, fits(id, kOneDevice));
+}
 
 void DeviceTable::set_foreign(DeviceId id, Bytes foreign) {
   DeviceSlot& slot = slots_[id.value];

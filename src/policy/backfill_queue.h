@@ -44,10 +44,17 @@ class BackfillQueue {
   };
 
  private:
-  void list(ShapeId shape);
+  /// The waiting jobs of a shape, which are alike in all but their lengths.
+  struct Shape {
+    Amount amount = 0;
+    Bytes memory;
+    LengthTree jobs;
+    BackfillEntry listed;  // in shapes_
+  };
 
-  std::unordered_map<std::uint32_t, BackfillTree> jobs_;           // by shape; never iterated over
-  std::unordered_map<std::uint32_t, BackfillTree::Entry> listed_;  // in shapes_
+  void list(Shape& shape, bool added);
+
+  std::unordered_map<std::uint32_t, Shape> jobs_;  // by shape; never iterated over
   BackfillTree shapes_;
 };
 

@@ -10,10 +10,12 @@ namespace {
 Measures least_of(const Measures& a, const Measures& b) {
   return {std::min(a.amount, b.amount), std::min(a.memory, b.memory), std::min(a.length, b.length)};
 }
+Duration least_of(Duration a, Duration b) { return std::min(a, b); }
 
 }  // namespace
 
-void BackfillTree::update(Node& node) const {
+template <class Entry, class Gap>
+void GapTree<Entry, Gap>::update(Node& node) const {
   node.least = node.entry.measures;
   for (const Link link : {node.left, node.right}) {
     if (link != 0) {
@@ -22,7 +24,8 @@ void BackfillTree::update(Node& node) const {
   }
 }
 
-BackfillTree::Link BackfillTree::merge(Link a, Link b) {
+template <class Entry, class Gap>
+auto GapTree<Entry, Gap>::merge(Link a, Link b) -> Link {
   if (a == 0 || b == 0) {
     return a + b;
   }
@@ -36,8 +39,8 @@ BackfillTree::Link BackfillTree::merge(Link a, Link b) {
   return b;
 }
 
-std::pair<BackfillTree::Link, BackfillTree::Link> BackfillTree::split(Link tree,
-                                                                      const QueueKey& key) {
+template <class Entry, class Gap>
+auto GapTree<Entry, Gap>::split(Link tree, const QueueKey& key) -> std::pair<Link, Link> {
   if (tree == 0) {
     return {0, 0};
   }
@@ -54,7 +57,8 @@ std::pair<BackfillTree::Link, BackfillTree::Link> BackfillTree::split(Link tree,
   return {below, tree};
 }
 
-void BackfillTree::insert(const Entry& entry) {
+template <class Entry, class Gap>
+void GapTree<Entry, Gap>::insert(const Entry& entry) {
   Link link = static_cast<Link>(nodes_.size());
   if (unused_.empty()) {
     nodes_.emplace_back();
@@ -62,7 +66,7 @@ void BackfillTree::insert(const Entry& entry) {
     link = unused_.back();
     unused_.pop_back();
   }
-  nodes_[link] = {entry, entry.measures, random_.next(), 0, 0};
+  nodes_[link] = {entry, entry.measures, static_cast<std::uint32_t>(random_.next()), 0, 0};
   // Down to where its weight belongs. Few entries are below that, as a rule.
   Link* place = &root_;
   while (*place != 0 && nodes_[*place].weight > nodes_[link].weight) {
@@ -77,10 +81,14 @@ void BackfillTree::insert(const Entry& entry) {
   *place = link;
 }
 
-void BackfillTree::erase(const QueueKey& key) { root_ = without(root_, key); }
+template <class Entry, class Gap>
+void GapTree<Entry, Gap>::erase(const QueueKey& key) {
+  root_ = without(root_, key);
+}
 
 /// The tree without the entry of this key, which it must have.
-BackfillTree::Link BackfillTree::without(Link tree, const QueueKey& key) {
+template <class Entry, class Gap>
+auto GapTree<Entry, Gap>::without(Link tree, const QueueKey& key) -> Link {
   BERTH_CHECK(tree != 0);
   Node& node = nodes_[tree];
   if (node.entry.key == key) {
@@ -93,7 +101,8 @@ BackfillTree::Link BackfillTree::without(Link tree, const QueueKey& key) {
   return tree;
 }
 
-bool BackfillTree::contains(const QueueKey& key) const {
+template <class Entry, class Gap>
+bool GapTree<Entry, Gap>::contains(const QueueKey& key) const {
   Link at = root_;
   while (at != 0 && nodes_[at].entry.key != key) {
     at = nodes_[at].entry.key < key ? nodes_[at].right : nodes_[at].left;
@@ -101,28 +110,58 @@ bool BackfillTree::contains(const QueueKey& key) const {
   return at != 0;
 }
 
-BackfillTree::Link BackfillTree::find(Link tree, const QueueKey& after, const Gap& gap) const {
-  if (tree == 0) {
-    return 0;
+template <class Entry, class Gap>
+const Entry& GapTree<Entry, Gap>::front() const {
+  Link at = root_;
+  while (nodes_[at].left != 0) {
+    at = nodes_[at].left;
   }
-  const Node& node = nodes_[tree];
-  if (!gap.takes(node.least)) {
-    return 0;
-  }
-  if (after < node.entry.key) {
-    if (const Link found = find(node.left, after, gap); found != 0) {
+  return nodes_[at].entry;
+}
+
+template <class Entry, class Gap>
+auto GapTree<Entry, Gap>::find(Link tree, const Gap& gap) const -> Link {
+  while (tree != 0 && gap.takes(nodes_[tree].least)) {
+    const Node& node = nodes_[tree];
+    if (const Link found = find(node.left, gap); found != 0) {
       return found;
     }
     if (gap.takes(node.entry.measures)) {
       return tree;
     }
+    tree = node.right;
   }
-  return find(node.right, after, gap);
+  return 0;
 }
 
-const BackfillTree::Entry* BackfillTree::first(const QueueKey& after, const Gap& gap) const {
+template <class Entry, class Gap>
+auto GapTree<Entry, Gap>::find(Link tree, const QueueKey& after, const Gap& gap) const -> Link {
+  while (tree != 0) {
+    const Node& node = nodes_[tree];
+    if (after < node.entry.key) {
+      if (const Link found = find(node.left, after, gap); found != 0) {
+        return found;
+      }
+      return gap.takes(node.entry.measures) ? tree : find(node.right, gap);
+    }
+    tree = node.right;
+  }
+  return 0;
+}
+
+template <class Entry, class Gap>
+const Entry* GapTree<Entry, Gap>::first(const Gap& gap) const {
+  const Link found = find(root_, gap);
+  return found == 0 ? nullptr : &nodes_[found].entry;
+}
+
+template <class Entry, class Gap>
+const Entry* GapTree<Entry, Gap>::first(const QueueKey& after, const Gap& gap) const {
   const Link found = find(root_, after, gap);
   return found == 0 ? nullptr : &nodes_[found].entry;
 }
+
+template class GapTree<BackfillEntry, Gap>;
+template class GapTree<LengthEntry, LengthGap>;
 
 }  // namespace berth

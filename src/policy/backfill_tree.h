@@ -1,6 +1,10 @@
-// BackfillTree: waiting jobs, or groups of them, in order, with the least of all measures in every
+// GapTree: waiting jobs, or groups of them, in order, with the least of all measures in every
 // subtree. With these, the first one that may start past others is found without a look at all of
 // them. A treap: its balance comes from numbers drawn per entry, the same in every run.
+//
+// There are two of them: BackfillTree for groups of jobs that differ in all measures, and
+// LengthTree for the jobs of one shape, which differ in their lengths only. A million jobs may be
+// in the latter, so it keeps nothing else.
 #pragma once
 
 #include <limits>
@@ -39,34 +43,53 @@ struct Gap {
   }
 };
 
-class BackfillTree {
- public:
-  struct Entry {
-    QueueKey key;
-    std::uint32_t item = 0;  // what stands here, for the user of the tree
-    Measures measures;
+/// What a gap takes of jobs that are alike in all but their lengths.
+struct LengthGap {
+  Duration longest{};
 
-    friend bool operator==(const Entry&, const Entry&) = default;
-  };
+  bool takes(Duration length) const { return length <= longest; }
+};
+
+/// A group of jobs, or a job.
+struct BackfillEntry {
+  QueueKey key;
+  std::uint32_t item = 0;  // what stands here, for the user of the tree
+  Measures measures;
+
+  friend bool operator==(const BackfillEntry&, const BackfillEntry&) = default;
+};
+
+/// A job of a shape.
+struct LengthEntry {
+  QueueKey key;
+  Duration measures{};
+};
+
+template <class EntryType, class GapType>
+class GapTree {
+ public:
+  using Entry = EntryType;
+  using Least = decltype(Entry::measures);
 
   void insert(const Entry& entry);
   void erase(const QueueKey& key);
   bool contains(const QueueKey& key) const;
   bool empty() const { return root_ == 0; }
   /// The least of each measure. The tree must not be empty.
-  const Measures& least() const { return nodes_[root_].least; }
-  /// The first entry behind `after` that the gap takes; nullptr: none. Valid until the next change.
-  const Entry* first(const QueueKey& after, const Gap& gap) const;
-  const Entry* first(const Gap& gap = {}) const { return first(kBeforeAll, gap); }
+  const Least& least() const { return nodes_[root_].least; }
+  /// The first entry. The tree must not be empty.
+  const Entry& front() const;
+  /// The first entry that the gap takes, of all or of those behind `after`; nullptr: none. Valid
+  /// until the next change.
+  const Entry* first(const GapType& gap) const;
+  const Entry* first(const QueueKey& after, const GapType& gap) const;
 
  private:
-  static constexpr QueueKey kBeforeAll{std::numeric_limits<Rank>::min(), JobId{}};
-
   using Link = std::uint32_t;  // index into nodes_; 0: none
   struct Node {
     Entry entry;
-    Measures least;
-    std::uint64_t weight = 0;
+    Least least;
+    std::uint32_t weight = 0;
     Link left = 0;
     Link right = 0;
   };
@@ -76,12 +99,18 @@ class BackfillTree {
   Link without(Link tree, const QueueKey& key);
   /// Splits the tree into the entries below the key and the others.
   std::pair<Link, Link> split(Link tree, const QueueKey& key);
-  Link find(Link tree, const QueueKey& after, const Gap& gap) const;
+  Link find(Link tree, const GapType& gap) const;
+  Link find(Link tree, const QueueKey& after, const GapType& gap) const;
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
   std::vector<Link> unused_;
   Link root_ = 0;
   Random random_{1};
 };
+
+extern template class GapTree<BackfillEntry, Gap>;
+extern template class GapTree<LengthEntry, LengthGap>;
+using BackfillTree = GapTree<BackfillEntry, Gap>;
+using LengthTree = GapTree<LengthEntry, LengthGap>;
 
 }  // namespace berth

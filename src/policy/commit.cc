@@ -65,7 +65,7 @@ class Commit final : public Policy {
     const Amount room = pool_size(view.devices()) - running_.amount();
     const Time start = running_.shadow(wanted, room, view.now()).when;
     const Duration before = start - view.now() - Duration{1};
-    const BackfillTree::Entry* entry = waiting_.first(Gap{room, before, -1});
+    const BackfillEntry* entry = waiting_.first(Gap{room, before, -1});
     if (entry == nullptr) {
       return std::nullopt;
     }

@@ -32,7 +32,7 @@ bool OwnerTurns::waits(OwnerId owner) const {
 }
 
 bool OwnerTurns::is_first(const Job& job) const {
-  return queue_of(job.owner).shapes().first()->key.job == job.id;
+  return queue_of(job.owner).shapes().front().key.job == job.id;
 }
 
 void OwnerTurns::settle(const View& view, SetBack& set_back) {
@@ -71,9 +71,9 @@ void OwnerTurns::list(OwnerId id, Owner& owner, const View& view, SetBack& set_b
   }
   owner.settled = settlings_;
   by_age_.insert({owner.settled, id});
-  const QueueKey first = owner.waiting.shapes().first()->key;
+  const QueueKey first = owner.waiting.shapes().front().key;
   owner.set_back = set_back.set_back(view.job(first.job), view);
-  const BackfillTree::Entry now{
+  const BackfillEntry now{
       {first.rank + owner.set_back, first.job}, id.value, owner.waiting.shapes().least()};
   if (owner.listed == now) {
     return;
@@ -93,31 +93,47 @@ void OwnerTurns::drop(OwnerId id, Owner& owner) {
   owners_.erase(id);
 }
 
-void OwnerTurns::Search::add(OwnerId owner, BackfillQueue::Search search) {
-  if (const auto found = search.next()) {
-    const QueueKey key{found->key.rank + turns_->owners_.at(owner).set_back, found->key.job};
-    pending_.push_back({key, {owner, *found}, std::move(search)});
-    std::push_heap(pending_.begin(), pending_.end(), stands_behind);
-  }
+void OwnerTurns::Search::put(OwnerId owner, const BackfillQueue::Waiting& job,
+                             BackfillQueue::Search more) {
+  const QueueKey key{job.key.rank + turns_->owners_.at(owner).set_back, job.key.job};
+  pending_.push_back({key, {owner, job}, std::move(more)});
+  std::push_heap(pending_.begin(), pending_.end(), stands_behind);
+}
+
+OwnerTurns::Found OwnerTurns::Search::hand_out(OwnerId owner, const BackfillQueue::Waiting& job,
+                                               BackfillQueue::Search more) {
+  last_.emplace(owner, std::move(more));
+  return {owner, job};
 }
 
 std::optional<OwnerTurns::Found> OwnerTurns::Search::next() {
+  if (last_) {
+    auto [owner, search] = *std::exchange(last_, std::nullopt);
+    if (const auto found = search.next()) {
+      put(owner, *found, std::move(search));
+    }
+  }
   for (;;) {
-    const BackfillTree::Entry* owner =
-        met_ ? turns_->all_.first(*met_, gap_) : turns_->all_.first(gap_);
+    const BackfillEntry* owner = met_ ? turns_->all_.first(*met_, gap_) : turns_->all_.first(gap_);
     if (!pending_.empty() && (owner == nullptr || pending_.front().key < owner->key)) {
       std::pop_heap(pending_.begin(), pending_.end(), stands_behind);
       Pending next = std::move(pending_.back());
       pending_.pop_back();
-      add(next.found.owner, std::move(next.more));
-      return next.found;
+      return hand_out(next.found.owner, next.found.job, std::move(next.more));
     }
     if (owner == nullptr) {
       return std::nullopt;
     }
     met_ = owner->key;
     const OwnerId id{owner->item};
-    add(id, BackfillQueue::Search(turns_->owners_.at(id).waiting, gap_));
+    BackfillQueue::Search search(turns_->owners_.at(id).waiting, gap_);
+    const auto found = search.next();
+    if (found && found->key.job == owner->key.job) {
+      return hand_out(id, *found, std::move(search));  // their first, so nobody stands before it
+    }
+    if (found) {
+      put(id, *found, std::move(search));
+    }
   }
 }
 

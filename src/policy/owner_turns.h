@@ -59,10 +59,13 @@ class OwnerTurns {
       BackfillQueue::Search more;
     };
     static bool stands_behind(const Pending& a, const Pending& b) { return b.key < a.key; }
-    void add(OwnerId owner, BackfillQueue::Search search);
+    void put(OwnerId owner, const BackfillQueue::Waiting& job, BackfillQueue::Search more);
+    Found hand_out(OwnerId owner, const BackfillQueue::Waiting& job, BackfillQueue::Search more);
 
     const OwnerTurns* turns_;
     Gap gap_;
+    /// Where the job that was handed out last came from: more is looked for when it is asked for.
+    std::optional<std::pair<OwnerId, BackfillQueue::Search>> last_;
     std::optional<QueueKey> met_;   // the place of the last owner that was looked at
     std::vector<Pending> pending_;  // a heap: the next job of each owner looked at
   };
@@ -71,8 +74,8 @@ class OwnerTurns {
   struct Owner {
     BackfillQueue waiting;
     Rank set_back = 0;
-    std::uint64_t settled = 0;                  // which settling that was
-    std::optional<BackfillTree::Entry> listed;  // in all_
+    std::uint64_t settled = 0;            // which settling that was
+    std::optional<BackfillEntry> listed;  // in all_
   };
 
   void list(OwnerId id, Owner& owner, const View& view, SetBack& set_back);

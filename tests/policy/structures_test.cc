@@ -20,10 +20,10 @@ TEST(BackfillTree, FindsWhatALoopFinds) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
     BackfillTree tree;
-    std::map<QueueKey, BackfillTree::Entry> plain;
+    std::map<QueueKey, BackfillEntry> plain;
     for (std::uint64_t i = 1; i < 500; ++i) {
       if (plain.empty() || random.below(3) != 0) {
-        BackfillTree::Entry entry;
+        BackfillEntry entry;
         entry.key = {static_cast<Rank>(random.below(20)), JobId{i}};
         entry.measures.amount = static_cast<Amount>(random.below(50));
         entry.measures.length = seconds(random.below(100));
@@ -41,7 +41,7 @@ TEST(BackfillTree, FindsWhatALoopFinds) {
                     Bytes{static_cast<std::int64_t>(random.below(8))},
                     Bytes{static_cast<std::int64_t>(random.below(8))}};
       const QueueKey after{static_cast<Rank>(random.below(20)), JobId{random.below(500)}};
-      const BackfillTree::Entry* found = tree.first(after, gap);
+      const BackfillEntry* found = tree.first(after, gap);
       auto wanted = plain.upper_bound(after);
       while (wanted != plain.end() && !gap.takes(wanted->second.measures)) {
         ++wanted;
