@@ -44,7 +44,10 @@ class Resume(BatchCase):
         self.assertEqual(sorted(map(int, say.lines(3))), sorted(held), f"seed {seed}")
         self.eventually(lambda: self.status()["counts"]["succeeded"] == 26)
         first = self.killed(process)
-        self.assertEqual(started(first), order[:29], f"seed {seed}")
+        # Jobs may run before their starts are told: the last ones are missing then.
+        told = started(first)
+        self.assertGreaterEqual(len(told), 26)
+        self.assertEqual(told, order[:29][:len(told)], f"seed {seed}")
         self.assertEqual([row["id"] for row in self.status()["rows"]
                           if row["state"] == "interrupted"], sorted(held))
         os.remove(self.path("hold"))
