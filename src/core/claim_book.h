@@ -16,6 +16,8 @@ namespace berth {
 
 /// How often a job may use more than its claim, unless the user says otherwise.
 inline constexpr double kUsualOomRisk = 0.01;
+inline constexpr double kLeastOomRisk = 0.0001;
+inline constexpr double kMostOomRisk = 0.5;
 
 class ClaimBook {
  public:

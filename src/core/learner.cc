@@ -74,6 +74,10 @@ void Learner::learn_at_least(const Recipe& recipe, Bytes memory) {
 
 void Learner::forget() {
   book_.forget();
+  reconsider();
+}
+
+void Learner::reconsider() {
   changed_.clear();
   looked_at_ = 0;
   for (auto& [key, group] : waiting_) {

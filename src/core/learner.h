@@ -14,8 +14,13 @@ namespace berth {
 
 class Learner {
  public:
+  /// `risk`: how often a job may use more than it claims.
+  explicit Learner(double risk = kUsualOomRisk) : book_(risk) {}
+
   /// Sets the claim of a job that is about to be submitted, if that claim is to be learned.
   void claim(Needs& needs, const Recipe& recipe, const DeviceTable& devices) const;
+  PeakOutlook outlook(const Recipe& recipe) const { return book_.outlook(recipe); }
+  double risk() const { return book_.risk(); }
   /// A job of the scheduler waits. If its claim is learned, reclaims() will return the job when
   /// more is known.
   void job_waits(JobId job, const Recipe& recipe, const Scheduler& scheduler);
@@ -27,6 +32,8 @@ class Learner {
   /// Nothing is known any more. What is learned next may be all that was known, or less: waiting
   /// jobs get the claims that follow from it, or none.
   void forget();
+  /// Waiting jobs may have claims that other rules gave them: they get those that follow now.
+  void reconsider();
 
   /// Waiting jobs whose claims are to change. Looks at no more than `most` jobs: call it again
   /// while behind().

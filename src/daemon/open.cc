@@ -8,6 +8,7 @@
 #include "daemon/daemon.h"
 #include "daemon/policy_setting.h"
 #include "daemon/restore.h"
+#include "daemon/risk_setting.h"
 #include "exec/process_identity.h"
 
 namespace berth {
@@ -59,6 +60,10 @@ Result<void> Daemon::open_driver() {
   if (!setting) {
     return Failure(setting.error());
   }
+  const Result<double> risk = read_risk(state_.store(), options_);
+  if (!risk) {
+    return Failure(risk.error());
+  }
   DriverOptions wanted;
   wanted.policy = std::move(setting->policy);
   wanted.config.placement = setting->placement;
@@ -66,6 +71,7 @@ Result<void> Daemon::open_driver() {
   wanted.config.enforce_claims = options_.enforce_claims;
   wanted.config.limits.cpu_slots = std::max(1U, std::thread::hardware_concurrency());
   wanted.peaks = state_.path("peaks");
+  wanted.oom_risk = *risk;
   wanted.mark = state_.paths().state;
   wanted.mps = {"daemon " + state_.paths().state, ""};
   // What the scheduler is told is written down, so that its decisions can be replayed.
@@ -134,6 +140,9 @@ Result<void> Daemon::take_up() {
           restore_jobs({*desk_, *host_, *runner_, devices_, state_.paths().state});
       !restored) {
     return restored;
+  }
+  if (Result<void> settled = settle_risk(state_.store(), *driver_); !settled) {
+    return settled;
   }
   if (Result<void> restored = desk_->recent.restore(state_.store()); !restored) {
     return restored;

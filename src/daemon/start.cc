@@ -41,6 +41,9 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   if (options.enforce_claims) {
     words.emplace_back("--enforce");
   }
+  if (options.oom_risk) {
+    words.insert(words.end(), {"--oom-risk", fmt::format("{}", *options.oom_risk)});
+  }
   if (!options.listen.empty()) {
     words.insert(words.end(), {"--listen", options.listen});
   }

@@ -19,11 +19,12 @@ struct DaemonOptions {
   std::optional<Placement> placement;           // none: as before, or `idle`
   Bytes buffer = DeviceTable::Limits{}.buffer;  // kept free on a shared device
   bool enforce_claims = false;
-  std::string listen;         // HOST:PORT for TCP; empty: none
-  bool force_listen = false;  // also beyond this machine, unencrypted
-  bool everyone = false;      // other users of the machine may connect, too
-  bool keep_private = false;  // and they see little of each other's jobs
-  FairUse::Limits per_user;   // of those users
+  std::optional<double> oom_risk;  // none: as before, or 1 %
+  std::string listen;              // HOST:PORT for TCP; empty: none
+  bool force_listen = false;       // also beyond this machine, unencrypted
+  bool everyone = false;           // other users of the machine may connect, too
+  bool keep_private = false;       // and they see little of each other's jobs
+  FairUse::Limits per_user;        // of those users
 };
 
 /// Starts a daemon in the background and returns when it answers. Fails if a daemon runs already.

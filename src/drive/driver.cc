@@ -40,7 +40,7 @@ Driver::Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& d
                  options_.journal),
       devices_(scheduler_, host, devices, options_.mark, options_.sample_interval),
       lengths_(scheduler_),
-      memory_(scheduler_, lengths_, options_.peaks),
+      memory_(scheduler_, lengths_, options_.peaks, options_.oom_risk),
       mps_(options_.mps, host,
            {[this](const StartJob& start) { host_.launch(start, host_.now()); },
             [this](const StartJob& start, const std::string& why) {

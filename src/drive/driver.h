@@ -21,8 +21,9 @@ namespace berth {
 struct DriverOptions {
   std::string policy = "priority";  // as a user names it
   Scheduler::Config config;
-  std::string peaks;  // the file of what jobs have used; empty: nothing is learned
-  std::string mark;   // BERTH_RUN of our jobs
+  std::string peaks;                // the file of what jobs have used; empty: nothing is learned
+  double oom_risk = kUsualOomRisk;  // how often a job may use more than its learned claim
+  std::string mark;                 // BERTH_RUN of our jobs
   Mps::Owner mps;
   Duration sample_interval = std::chrono::seconds(1);
   bool measure_power = true;          // of devices, before they are used

@@ -16,8 +16,8 @@ bool failed(const AttemptOver& over) {
 }  // namespace
 
 MemoryLessons::MemoryLessons(ToldScheduler& scheduler, LengthLessons& lengths,
-                             const std::string& peaks)
-    : scheduler_(scheduler), lengths_(lengths) {
+                             const std::string& peaks, double risk)
+    : scheduler_(scheduler), lengths_(lengths), learner_(risk) {
   if (!peaks.empty()) {
     peaks_ =
         std::make_unique<PeakFile>(peaks, PeakFile::Reader{[this](const PastRun& run) {

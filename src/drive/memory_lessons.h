@@ -25,16 +25,23 @@ class MemoryLessons {
 
   /// `peaks`: the file of what jobs have used and how long they ran; empty: nothing is learned
   /// about memory, and lengths are kept no longer than this process. `lengths` is told of both.
-  MemoryLessons(ToldScheduler& scheduler, LengthLessons& lengths, const std::string& peaks);
+  /// `risk`: how often a job may use more than the claim that was learned.
+  MemoryLessons(ToldScheduler& scheduler, LengthLessons& lengths, const std::string& peaks,
+                double risk);
 
   bool learns() const { return peaks_ != nullptr; }
   /// Sets the claim of a job that is about to be submitted, if the claim is to be learned.
   void claim(Needs& needs, const Recipe& recipe) const;
+  /// What is known about the memory of such a job.
+  PeakOutlook outlook(const Recipe& recipe) const { return learner_.outlook(recipe); }
+  double risk() const { return learner_.risk(); }
   /// These jobs wait. Their claims change when more is known.
   void jobs_wait(JobId first, std::uint32_t count, const Recipe& recipe);
   /// Gives waiting jobs the claims that have been learned since. Looks at no more than `most` of
   /// them: call it again while behind().
   void pass_on_claims(std::size_t most, Time at);
+  /// Waiting jobs were given claims at another risk: they are to follow this one.
+  void reconsider() { learner_.reconsider(); }
   bool behind() const { return learner_.behind(); }
 
   /// A job of an earlier process has used this much of each of its devices.

@@ -30,6 +30,7 @@ DriverOptions driver_options(const RunOptions& run, const std::vector<DeviceInfo
   if (std::any_of(devices.begin(), devices.end(),
                   [](const DeviceInfo& device) { return device.spec.memory > Bytes{}; })) {
     options.peaks = run.peaks;
+    options.oom_risk = run.oom_risk;
   }
   // The mark lets control daemons be ended with the jobs if this process is killed.
   const Result<Paths> paths = find_paths();

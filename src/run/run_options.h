@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/claim_book.h"
 #include "core/device_table.h"
 #include "core/job_spec.h"
 #include "core/recipe.h"
@@ -23,6 +24,7 @@ struct RunOptions {
   Bytes buffer = DeviceTable::Limits{}.buffer;
   bool enforce_claims = false;
   std::string peaks;  // the file of the memory that jobs have used; empty: nothing is learned
+  double oom_risk = kUsualOomRisk;  // how often a job may use more than its learned claim
   /// Tells which jobs use about the same memory, by project and command.
   std::function<Recipe(std::string_view, std::string_view)> recipe = recipe_of;
   JobSpec defaults;  // for what a job line does not set

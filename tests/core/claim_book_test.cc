@@ -134,6 +134,20 @@ TEST(ClaimBookTest, OldPeaksAreForgotten) {
   EXPECT_LE(*book.claim(train(64, 0.1, 1)), gibibytes(5));
 }
 
+TEST(ClaimBookTest, AHigherRiskClaimsLess) {
+  Bytes before = gibibytes(1000);
+  for (const double risk : {0.0001, 0.005, 0.3}) {
+    ClaimBook book(risk);
+    for (int i = 0; i < 12; ++i) {
+      book.learn(train(64, 0.1, 1), gibibytes(8) + mebibytes(600 * (i % 7)));
+    }
+    const Bytes claim = *book.claim(train(64, 0.1, 1));
+    EXPECT_LT(claim, before) << risk;
+    EXPECT_GE(claim, gibibytes(8));
+    before = claim;
+  }
+}
+
 TEST(LearnerTest, ChangesTheClaimsOfThoseThatWaitSomeAtATime) {
   Scheduler scheduler(make_priority(), {});
   DeviceSpec device;
@@ -195,6 +209,28 @@ TEST(LearnerTest, LooksOnlyAtJobsThatStillWait) {
   EXPECT_FALSE(learner.behind());
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].job, last);
+}
+
+TEST(LearnerTest, ReconsidersWhatWaitingJobsWereGivenBefore) {
+  Scheduler scheduler(make_priority(), {});
+  DeviceSpec device;
+  device.memory = gibibytes(24);
+  scheduler.add_device(device);
+  scheduler.apply(Pause{});
+  Learner learner;
+  learner.learn(train(64, 0.1, 1), gibibytes(4));
+  Submit known;
+  known.spec.needs.memory = gibibytes(20);  // as an earlier process would have it
+  Submit unknown = known;
+  learner.job_waits(*scheduler.apply(known, Time{}), train(64, 0.1, 1), scheduler);
+  learner.job_waits(*scheduler.apply(unknown, Time{}), train(512, 0.2, 2), scheduler);
+  EXPECT_FALSE(learner.behind());
+  learner.reconsider();
+  const std::vector<Reclaim> changes = learner.reclaims(scheduler, 10);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_LE(changes[0].memory, gibibytes(5));
+  EXPECT_EQ(changes[1].memory, Bytes{}) << "not known at this risk: alone";
+  EXPECT_FALSE(learner.behind());
 }
 
 }  // namespace

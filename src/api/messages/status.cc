@@ -45,6 +45,7 @@ void fields(Io& io, In<Io, StatusReply>& status) {
   io.required("pid", status.pid);
   io.field("policy", status.policy);
   io.field("placement", status.placement);
+  io.field("oom_risk", status.oom_risk, 6);
   io.field("owners", status.owners);
   io.field("paused", status.paused);
   io.field("gpus", status.gpus);

@@ -54,7 +54,8 @@ struct StatusReply {
   pid_t pid = 0;
   std::string policy;
   std::string placement;
-  std::string owners;  // what policies are fair between: "project" or "user"
+  double oom_risk = 0;  // how often a job may use more than its learned claim
+  std::string owners;   // what policies are fair between: "project" or "user"
   bool paused = false;
   std::uint64_t gpus = 0;  // how many
   std::string listen;      // HOST:PORT; empty: not over TCP

@@ -208,6 +208,7 @@ Result<void> BatchCommand::settle() {
   run.buffer = sharing.buffer;
   run.placement = sharing.placement.value_or(kUsualPlacement);
   run.enforce_claims = sharing.enforce_claims;
+  run.oom_risk = sharing.oom_risk.value_or(kUsualOomRisk);
   defaults.apply(run.defaults);
   if (Result<void> applied = mps.apply(run.defaults.needs); !applied) {
     return applied;

@@ -52,6 +52,10 @@ void print_status(const StatusReply& status) {
   fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", status.pid, status.home, status.policy,
              status.gpus, status.gpus == 1 ? "GPU" : "GPUs",
              status.paused ? ", paused: it starts nothing" : "");
+  if (status.oom_risk > 0) {  // an older daemon does not tell
+    fmt::print("learned memory: {:.4g} % of jobs may use more than they claim (--oom-risk)\n",
+               100 * status.oom_risk);
+  }
   if (!status.listen.empty()) {
     fmt::print("listens on http://{} (token in {}/token)\n", status.listen, status.home);
   }
@@ -208,6 +212,7 @@ int daemon_main(Words words) {
   options.buffer = sharing.buffer;
   options.placement = sharing.placement;
   options.enforce_claims = sharing.enforce_claims;
+  options.oom_risk = sharing.oom_risk;
   if (words_given > 1 && verb != "policy") {
     return report("berth daemon", Error{ErrorCode::Usage, fmt::format("unexpected '{}' after {}",
                                                                       options.policy, verb)});

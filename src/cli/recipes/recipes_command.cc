@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/recipes/trial_file.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/risk_option.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 #include "core/claim_book.h"
@@ -20,24 +21,9 @@ constexpr std::string_view kName = "berth recipes";
 
 struct Evaluation {
   std::vector<std::string> words;
-  double risk = kUsualOomRisk;
+  std::optional<double> risk;
   bool json = false;
 };
-
-/// `1%` or `0.01`.
-Result<double> parse_risk(std::string_view text) {
-  const bool percent = text.ends_with('%');
-  text.remove_suffix(percent ? 1 : 0);
-  const Result<double> number = parse_real(text, "--oom-risk");
-  if (!number) {
-    return Failure(number.error());
-  }
-  const double risk = percent ? *number / 100 : *number;
-  if (!(risk >= 0.0001 && risk <= 0.5)) {
-    return fail(ErrorCode::Usage, "--oom-risk must be between 0.01% and 50%");
-  }
-  return risk;
-}
 
 Args arguments(Evaluation& evaluation) {
   Args args(
@@ -52,15 +38,7 @@ Args arguments(Evaluation& evaluation) {
                     evaluation.words.emplace_back(word);
                     return {};
                   });
-  args.value("--oom-risk", "SHARE", "how many jobs may run out of memory (default: 1%)",
-             [&evaluation](std::string_view text) -> Result<void> {
-               const Result<double> risk = parse_risk(text);
-               if (!risk) {
-                 return Failure(risk.error());
-               }
-               evaluation.risk = *risk;
-               return {};
-             });
+  add_risk_option(args, "how many jobs may run out of memory (default: 1%)", evaluation.risk);
   args.flag("--json", evaluation.json, "print JSON");
   args.example("berth recipes evaluate jobs.csv");
   args.example("berth recipes evaluate jobs.csv --oom-risk 5% --json");
@@ -133,8 +111,9 @@ Result<void> evaluate(const Evaluation& evaluation) {
   if (!jobs) {
     return fail(jobs.error().code, fmt::format("{}: {}", path, jobs.error().message));
   }
-  const LearningTrial trial = try_learning(*jobs, evaluation.risk);
-  fmt::print("{}", evaluation.json ? as_json(trial, evaluation.risk) : as_table(trial));
+  const double risk = evaluation.risk.value_or(kUsualOomRisk);
+  const LearningTrial trial = try_learning(*jobs, risk);
+  fmt::print("{}", evaluation.json ? as_json(trial, risk) : as_table(trial));
   return {};
 }
 

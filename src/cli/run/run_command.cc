@@ -143,6 +143,7 @@ Result<void> settle(RunCommand& command) {
   run.buffer = command.sharing.buffer;
   run.placement = command.sharing.placement.value_or(kUsualPlacement);
   run.enforce_claims = command.sharing.enforce_claims;
+  run.oom_risk = command.sharing.oom_risk.value_or(kUsualOomRisk);
   if (const Result<Paths> paths = find_paths()) {
     run.peaks = paths->state + "/peaks";
   }

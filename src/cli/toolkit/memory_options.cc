@@ -1,5 +1,7 @@
 #include "cli/toolkit/memory_options.h"
 
+#include "cli/toolkit/risk_option.h"
+
 namespace berth {
 
 void SharingOptions::declare(Args& args) {
@@ -18,6 +20,10 @@ void SharingOptions::declare(Args& args) {
              });
   args.flag("--enforce", enforce_claims,
             "end a job that uses more than it claimed while others share its GPU");
+  add_risk_option(args,
+                  "how many of the jobs whose memory berth has learned may use more than\n"
+                  "they claim (default: 1%); less makes claims larger",
+                  oom_risk);
 }
 
 }  // namespace berth

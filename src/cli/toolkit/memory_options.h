@@ -8,11 +8,12 @@
 
 namespace berth {
 
-/// How jobs share GPUs: `--buffer`, `--placement` and `--enforce`.
+/// How jobs share GPUs: `--buffer`, `--placement`, `--enforce` and `--oom-risk`.
 struct SharingOptions {
   Bytes buffer = DeviceTable::Limits{}.buffer;
   std::optional<Placement> placement;
   bool enforce_claims = false;
+  std::optional<double> oom_risk;
 
   void declare(Args& args);
 };

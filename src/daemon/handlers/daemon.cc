@@ -31,6 +31,7 @@ HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Pee
   status.pid = ::getpid();
   status.policy = desk.driver.policy();
   status.placement = placement_name(desk.scheduler().placement());
+  status.oom_risk = desk.driver.memory().risk();
   status.owners = desk.owners.whom() == ChargedTo::User ? "user" : "project";
   status.paused = desk.scheduler().paused();
   status.gpus = static_cast<std::uint64_t>(std::count_if(
