@@ -70,6 +70,9 @@ std::string complete_value(std::string_view command, std::string_view option) {
     return lines_of(
         std::array{"run", "start", "stop", "status", "pause", "resume", "policy", "log"});
   }
+  if (command == "recipes") {
+    return lines_of(std::array{"list", "show", "forget", "export", "import", "evaluate"});
+  }
   return takes_jobs(command) ? complete_jobs() : "";
 }
 

@@ -49,7 +49,7 @@ constexpr std::array kCommands = {
             berth::sweep_main},
     Command{"batch", "run the tasks of a CSV file in batches, packed by memory", berth::batch_main},
     Command{"gpus", "show the devices and their use", berth::gpus_main},
-    Command{"recipes", "see how well the memory of jobs is foretold", berth::recipes_main},
+    Command{"recipes", "see and forget what was learned of jobs", berth::recipes_main},
     Command{"sim", "compare policies on a trace or a generated workload", berth::sim_main},
     Command{"whatif", "run the daemon's past or present jobs under other policies",
             berth::whatif_main},

@@ -12,7 +12,7 @@ namespace berth {
 
 struct TrialJob {
   Recipe recipe;
-  Bytes peak;
+  Bytes peak;  // 0: not measured
   std::optional<double> seconds;
 };
 

@@ -124,4 +124,16 @@ Csv parse_csv(std::string_view text) {
   return csv;
 }
 
+std::string csv_field(std::string_view text) {
+  const bool blanks = !text.empty() && (is_blank(text.front()) || is_blank(text.back()));
+  if (!blanks && text.find_first_of(",\"\r\n") == text.npos) {
+    return std::string(text);
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
 }  // namespace berth

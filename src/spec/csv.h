@@ -52,4 +52,7 @@ struct Csv {
 
 Csv parse_csv(std::string_view text);
 
+/// The field as it is to be written.
+std::string csv_field(std::string_view text);
+
 }  // namespace berth

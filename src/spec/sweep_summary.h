@@ -24,7 +24,4 @@ Result<GridPoints> parse_grid(std::string_view csv);
 /// the log does not mention it.
 std::optional<std::string> last_value(std::string_view log, std::string_view key);
 
-/// The field as CSV writes it.
-std::string csv_field(std::string_view text);
-
 }  // namespace berth

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "spec/csv.h"
+
 namespace berth {
 namespace {
 

@@ -5,14 +5,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bounds.h"
+#include "base/read_file.h"
 #include "spec/csv.h"
 
 namespace berth {
 namespace {
 
+/// About half a million jobs.
+constexpr std::size_t kLongestTrial = std::size_t{64} << 20;
 constexpr double kMostMib = 1e9;
+constexpr double kMostSeconds = 1e9;
 
 struct Columns {
+  std::optional<std::size_t> project;
   std::optional<std::size_t> command;
   std::optional<std::size_t> peak;
   std::optional<std::size_t> seconds;
@@ -30,11 +36,11 @@ Result<Columns> read_header(const CsvRecord& header) {
     }
     return static_cast<std::size_t>(found - header.fields.begin());
   };
-  const Columns columns = {find("command"), find("peak_mib"), find("seconds")};
+  const Columns columns = {find("project"), find("command"), find("peak_mib"), find("seconds")};
   if (!columns.command || !columns.peak) {
-    return at_line(
-        header.line,
-        "the first line must name the columns command and peak_mib, and may name seconds");
+    return at_line(header.line,
+                   "the first line must name the columns command and peak_mib, and may name "
+                   "project and seconds");
   }
   return columns;
 }
@@ -51,22 +57,32 @@ Result<TrialJob> read_job(const CsvRecord& record, const Columns& columns) {
   if (command.empty()) {
     return at_line(record.line, "there is no command");
   }
-  job.recipe = recipe_of("", command);
-  const Result<double> peak = parse_real(field(record, columns.peak), "peak_mib");
-  if (!peak) {
-    return at_line(record.line, peak.error().message);
+  const std::string_view project = field(record, columns.project);
+  if (command.size() > kLongestCommand || project.size() > kLongestName) {
+    return at_line(record.line, "the command or the project is longer than that of any job");
   }
-  if (!(*peak > 0 && *peak <= kMostMib)) {
-    return at_line(record.line, "peak_mib must be more than 0 and at most a billion");
+  if (project.find('\n') != project.npos) {
+    return at_line(record.line, "a project is one line");
   }
-  job.peak = Bytes{static_cast<std::int64_t>(std::ceil(*peak * 1048576))};
-  if (const std::string_view text = field(record, columns.seconds); !text.empty()) {
+  job.recipe = recipe_of(project, command);
+  const std::string_view length = field(record, columns.seconds);
+  if (const std::string_view text = field(record, columns.peak); !text.empty() || length.empty()) {
+    const Result<double> peak = parse_real(text, "peak_mib");
+    if (!peak) {
+      return at_line(record.line, peak.error().message);
+    }
+    if (!(*peak > 0 && *peak <= kMostMib)) {
+      return at_line(record.line, "peak_mib must be more than 0 and at most a billion");
+    }
+    job.peak = Bytes{static_cast<std::int64_t>(std::ceil(*peak * 1048576))};
+  }
+  if (const std::string_view text = length; !text.empty()) {
     const Result<double> seconds = parse_real(text, "seconds");
     if (!seconds) {
       return at_line(record.line, seconds.error().message);
     }
-    if (!(*seconds >= 0)) {
-      return at_line(record.line, "seconds must not be negative");
+    if (!(*seconds >= 0 && *seconds <= kMostSeconds)) {
+      return at_line(record.line, "seconds must be from 0 to a billion");
     }
     job.seconds = *seconds;
   }
@@ -99,6 +115,18 @@ Result<std::vector<TrialJob>> parse_trial(std::string_view text) {
   }
   if (jobs.empty()) {
     return fail(ErrorCode::Usage, "there are no jobs in it: a line for each, below the header");
+  }
+  return jobs;
+}
+
+Result<std::vector<TrialJob>> read_trial(const std::string& path) {
+  const Result<std::string> text = read_file(path, kLongestTrial);
+  if (!text) {
+    return Failure(text.error());
+  }
+  Result<std::vector<TrialJob>> jobs = parse_trial(*text);
+  if (!jobs) {
+    return fail(jobs.error().code, fmt::format("{}: {}", path, jobs.error().message));
   }
   return jobs;
 }

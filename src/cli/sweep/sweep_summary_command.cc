@@ -13,6 +13,7 @@
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
+#include "spec/csv.h"
 #include "spec/sweep_summary.h"
 
 namespace berth {
