@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/recipe.h"
 #include "daemon/job_pauses.h"
 #include "policy/policies.h"
 
@@ -150,6 +151,7 @@ Result<JobReport> JobReports::full_report(const JobRecord& record) {
     }
     full.why = explain_waiting(*job, std::move(why));
     full.promise = promise_of(desk_.scheduler(), *job);
+    add_claim(*job, full);
   }
   return full;
 }
@@ -204,6 +206,29 @@ std::string JobReports::explain_waiting(const Job& job, Explanation why) const {
     text += fmt::format("; and {} more", obstacles.size() - shown);
   }
   return text;
+}
+
+/// What its claim comes from; or, where it has none because too little is known, how long that
+/// lasts.
+void JobReports::add_claim(const Job& job, JobReport& report) const {
+  const Needs& needs = desk_.scheduler().needs(job);
+  const MemoryLessons& memory = desk_.driver.memory();
+  if (needs.claim != ClaimSource::Learned || needs.gpus == 0 || !memory.learns() ||
+      job.traits().memory_retries > 0) {
+    return;
+  }
+  const PeakOutlook outlook =
+      memory.outlook(recipe_of(report.description.project, report.description.command));
+  if (outlook.claim && needs.memory > Bytes{}) {
+    report.claim_runs = outlook.runs;
+  } else if (!outlook.claim && needs.alone()) {
+    report.why += fmt::format(
+        ". Its memory is not known yet (about {} more {} of this recipe "
+        "{}): it gets {}{}",
+        outlook.more_runs, outlook.more_runs == 1 ? "run" : "runs",
+        outlook.more_runs == 1 ? "tells" : "tell", needs.gpus == 1 ? "a whole GPU" : "whole GPUs",
+        report.why.find("--mem ") == report.why.npos ? "; --mem SIZE lets it share" : "");
+  }
 }
 
 const Forecast::Runs& JobReports::expected_runs() {

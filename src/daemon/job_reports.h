@@ -34,6 +34,7 @@ class JobReports {
  private:
   void refresh_forecast();
   std::string explain_waiting(const Job& job, Explanation why) const;
+  void add_claim(const Job& job, JobReport& report) const;
 
   Desk& desk_;
   const DaemonDevices& devices_;

@@ -38,6 +38,29 @@ class Memory(LifeCase):
         self.assertEqual(self.show(4)["claim"], "off")
         self.assertNotIn("mem", self.show(4))
 
+    def test_why_tells_what_is_missing_and_show_what_a_claim_comes_from(self):
+        self.make_gates("gate")
+        self.berth("submit", "read x < gate")
+        self.berth("submit", "train.py --batch 64 --seed 1")
+        self.assertIn("Its memory is not known yet (about 1 more run of this recipe tells): it gets a whole GPU",
+                      self.why(2))
+        self.assertNotIn("claim_runs", self.show(2))
+        with open(self.path("runs.csv"), "w", encoding="utf-8") as file:
+            file.write("command,peak_mib\n")
+            for seed in range(5):
+                file.write(f"train.py --batch {32 << seed % 2} --seed {seed},{4000 + 100 * (seed % 2)}\n")
+        self.berth("recipes", "import", "runs.csv")
+        # The daemon notices, and so it does when all is forgotten.
+        self.eventually(lambda: self.show(2).get("claim_runs") == 5)
+        self.assertGreater(self.show(2)["mem"], 4 * GIB - GIB // 8)
+        self.assertIn("(learned from 5 runs)", self.berth("show", "2"))
+        self.assertNotIn("not known yet", self.why(2))
+        self.berth("recipes", "forget", "--all")
+        self.eventually(lambda: "not known yet" in self.why(2))
+        self.berth("kill", "2")
+        self.release("gate")
+        self.berth("wait", code=None)
+
     def test_waiting_jobs_learn_too(self):
         gates = [f"gate-{i}" for i in range(1, 6)]  # a number after a dash is masked in a recipe
         self.make_gates(*gates)

@@ -61,9 +61,10 @@ struct JobReport {
   double expected_end = 0;    // of a running job, likewise
   Bytes peak;                 // GPU memory at its highest, on the device where it was highest
   double gpu_seconds = 0;
-  std::optional<double> energy;                         // joules
-  std::string why;                                      // why it waits; only when asked for
-  std::optional<PromiseReport> promise;                 // likewise
+  std::optional<double> energy;          // joules
+  std::string why;                       // why it waits; only when asked for
+  std::optional<PromiseReport> promise;  // likewise
+  std::uint64_t claim_runs = 0;  // runs that its learned claim comes from; only when asked for
   std::vector<AttemptReport> attempts;                  // only when asked for
   std::optional<std::vector<std::string>> environment;  // likewise, if the client may edit the job
 };

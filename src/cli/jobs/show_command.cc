@@ -34,9 +34,12 @@ std::string followed(const std::vector<Dependency>& after) {
 }
 
 /// "2 GPUs with 8.0 GiB".
-std::string needs_words(const Needs& needs) {
-  return fmt::format("{} GPU{}{}", needs.gpus, needs.gpus == 1 ? "" : "s",
-                     needs.memory > Bytes{} ? " with " + format_bytes(needs.memory) : "");
+std::string needs_words(const Needs& needs, std::uint64_t claim_runs) {
+  return fmt::format("{} GPU{}{}{}", needs.gpus, needs.gpus == 1 ? "" : "s",
+                     needs.memory > Bytes{} ? " with " + format_bytes(needs.memory) : "",
+                     claim_runs == 0 ? ""
+                                     : fmt::format(" (learned from {} {})", claim_runs,
+                                                   claim_runs == 1 ? "run" : "runs"));
 }
 
 std::string mps_words(const Needs& needs) {
@@ -72,7 +75,7 @@ void print_job(const JobReport& job) {
   line("reason", job.reason);
   line("command", told.command);
   line("directory", told.directory);
-  line("needs", needs_words(spec.needs));
+  line("needs", needs_words(spec.needs, job.claim_runs));
   line("MPS", mps_words(spec.needs));
   line("priority", number(spec.priority, 0));
   line("weight", number(spec.weight, 1));
