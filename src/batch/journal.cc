@@ -135,6 +135,9 @@ bool BatchProgress::take(std::string_view line) {
   if (!words.done() || row >= taken()) {
     return false;
   }
+  if (record.state == RowState::Succeeded || record.state == RowState::Failed) {
+    record.job = rows[row].job;  // a job of the daemon has ended
+  }
   rows[row] = std::move(record);
   return true;
 }

@@ -68,6 +68,22 @@ class Submit(DaemonCase):
         self.assertEqual(len(self.read("ledger").splitlines()), 3)
         self.assertEqual(self.states(), [("succeeded", n, n) for n in (1, 2, 3)])
 
+    def test_failures_in_the_queue_are_run_again_when_asked(self):
+        self.start_daemon()
+        self.write("train.sh", 'echo "$@" >> ledger; case "$*" in *=6*) test -e mended || exit 3;; esac\n')
+        self.table((5, 0), (6, 0))
+        self.berth("batch", "t.csv", "--submit")
+        self.try_berth("wait")
+        told = self.try_berth("batch", "t.csv", "--submit")
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("1 of them failed (--rerun-failed runs those again)", told.stderr)
+        self.write("mended", "")
+        self.assertEqual(self.berth("batch", "t.csv", "--submit", "--rerun-failed").split(), ["3"])
+        self.berth("wait")
+        self.assertEqual(self.states(), [("succeeded", 1, 1), ("succeeded", 2, 3)])
+        self.assertEqual(len(self.read("ledger").splitlines()), 3)
+        self.assertIn("all rows are done", self.try_berth("batch", "t.csv", "--rerun-failed").stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

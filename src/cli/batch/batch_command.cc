@@ -8,6 +8,7 @@
 
 #include "base/paths.h"
 #include "base/read_file.h"
+#include "cli/batch/batch_daemon.h"
 #include "cli/batch/batch_options.h"
 #include "cli/commands.h"
 #include "cli/toolkit/gpus_option.h"
@@ -118,6 +119,9 @@ Result<int> execute_batch(BatchCommand& command) {
     if (const Result<void> begun = journal->restart(); !begun) {
       return Failure(begun.error());
     }
+  }
+  if (const Result<void> noted = note_ends(*journal); !noted) {
+    return Failure(noted.error());
   }
   const BatchProgress& progress = journal->progress();
   if (const Result<void> same = check_unchanged(command, *tasks, progress); !same) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/messages/job.h"
 #include "cli/toolkit/selection.h"
 
@@ -19,6 +21,13 @@ std::string reason_of(const JobReport& job) {
                     : fmt::format("exit {}", job.exit_code.value_or(1));
 }
 
+/// The journal has one line for each end, with tabs between its words.
+std::string one_word(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return text;
+}
+
 }  // namespace
 
 std::map<std::uint64_t, QueuedTask> look_up_tasks(const std::vector<std::uint64_t>& jobs) {
@@ -32,6 +41,34 @@ std::map<std::uint64_t, QueuedTask> look_up_tasks(const std::vector<std::uint64_
     known[id.value] = {job.state, reason_of(job)};
   }
   return known;
+}
+
+Result<void> note_ends(BatchJournal& journal) {
+  const std::map<std::size_t, RowRecord> rows = journal.progress().rows;
+  std::vector<std::uint64_t> jobs;
+  for (const auto& [row, record] : rows) {
+    if (record.state == RowState::Submitted) {
+      jobs.push_back(record.job);
+    }
+  }
+  if (jobs.empty()) {
+    return {};
+  }
+  const std::map<std::uint64_t, QueuedTask> known = look_up_tasks(jobs);
+  for (const auto& [row, record] : rows) {
+    const auto job = record.state == RowState::Submitted ? known.find(record.job) : known.end();
+    if (job == known.end() || job->second.waits() || job->second.runs()) {
+      continue;
+    }
+    const Result<void> noted =
+        job->second.state == "succeeded"
+            ? journal.row_succeeded(row, record.fingerprint)
+            : journal.row_failed(row, record.fingerprint, one_word(job->second.reason));
+    if (!noted) {
+      return noted;
+    }
+  }
+  return {};
 }
 
 }  // namespace berth

@@ -60,13 +60,13 @@ void ask_daemon_about(std::vector<Row>& rows) {
   for (Row& row : rows) {
     const auto job =
         row.standing == TaskStanding::Submitted ? known.find(row.record.job) : known.end();
-    if (job == known.end() || job->second.state == "queued" || job->second.state == "held") {
+    if (job == known.end() || job->second.waits()) {
       continue;
     }
     const std::string& state = job->second.state;
-    row.standing = state == "succeeded"                        ? TaskStanding::Succeeded
-                   : state == "running" || state == "starting" ? TaskStanding::Running
-                                                               : TaskStanding::Failed;
+    row.standing = state == "succeeded" ? TaskStanding::Succeeded
+                   : job->second.runs() ? TaskStanding::Running
+                                        : TaskStanding::Failed;
     row.record.reason = row.standing == TaskStanding::Failed ? job->second.reason : "";
   }
 }

@@ -17,6 +17,7 @@ struct PendingRow {
   std::size_t row = 0;
   std::uint64_t id = 0;
   std::size_t batch = 0;
+  std::uint64_t before = 0;  // the job that it was, if it has failed as one
 };
 
 /// The rows that are to be run, batch by batch; rows that no batch had are put into new ones.
@@ -36,7 +37,7 @@ Result<std::vector<PendingRow>> pending_rows(const BatchCommand& command,
     const BatchSpan& span = progress.batches[batch];
     for (std::size_t row = span.first; row < std::min(span.end(), tasks.size()); ++row) {
       if (is_pending(progress.row(row), tasks[row], command.batch.rerun_failed)) {
-        rows.push_back({row, span.first_id + (row - span.first), batch});
+        rows.push_back({row, span.first_id + (row - span.first), batch, progress.row(row).job});
       }
     }
   }
@@ -99,6 +100,9 @@ Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& t
     // Whoever was killed between the queue's answer and the journal gets the same answer again: for
     // the rows that there were then, which may be fewer.
     request->token = fmt::format("batch-{}-{}", journal.progress().token, rows->front().id);
+    if (rows->front().before != 0) {
+      request->token += fmt::format("-{}", rows->front().before);  // another job than that
+    }
     const Result<std::vector<SubmitReply>> replies = send_submission(*request);
     if (!replies) {
       return Failure(replies.error());
