@@ -1,5 +1,6 @@
 """berth logs and berth submit --wait, end to end."""
 
+import json
 import os
 import signal
 import subprocess
@@ -23,6 +24,19 @@ class Logs(LifeCase):
         self.assertEqual(self.berth("logs", "2"), "one\n")
         self.release("next")
         self.assertEqual(self.ends_with(follower, 0), ("two\n", ""))
+
+    def test_json(self):
+        self.berth("submit", "--wait", "printf 'one\\ntwo\\nthree'")
+        self.berth("submit", "--hold", "true")
+        whole = {"job": 1, "attempt": 1, "text": "one\ntwo\nthree", "size": 13, "truncated": False}
+        self.assertEqual(json.loads(self.berth("logs", "1", "--json")), {"version": 1, "logs": [whole]})
+        last = dict(whole, text="three", truncated=True)
+        none = {"job": 2, "attempt": 0, "text": "", "size": 0, "truncated": False}
+        self.assertEqual(json.loads(self.berth("logs", "1-2", "--json", "-n", "1"))["logs"], [last, none])
+        lines = [json.loads(line) for line in self.berth("logs", "-f", "--json", "1").splitlines()]
+        self.assertEqual(lines, [{"version": 1, "job": 1, "attempt": 1, "line": line}
+                                 for line in ("one", "two", "three")])
+        self.assertIn("no attempt 4", self.fails("logs", "--json", "--attempt", "4", "1"))
 
     def test_following_over_retries(self):
         self.make_gates("gate")

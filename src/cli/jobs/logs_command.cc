@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli/commands.h"
+#include "cli/jobs/logs_json.h"
 #include "cli/jobs/submission.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/selection.h"
@@ -46,20 +47,23 @@ class LinePrinter {
 };
 
 Result<void> print_one(const LogRequest& request) {
-  return read_log(request, [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+  return read_log(request, [](const LogPiece& piece) {
+    std::fwrite(piece.text.data(), 1, piece.text.size(), stdout);
     std::fflush(stdout);
   });
 }
 
+Result<void> print_lines(const LogRequest& request, std::mutex& mutex) {
+  LinePrinter printer(mutex, fmt::format("{}| ", request.job));
+  return read_log(request, [&](const LogPiece& piece) { printer.print(piece.text); });
+}
+
 /// A thread for each, because each waits for its own job.
-int print_many(const std::vector<LogRequest>& requests) {
+int print_many(const std::vector<LogRequest>& requests, bool json) {
   std::mutex mutex;
   std::vector<Error> errors;
   const auto print = [&](const LogRequest& request) {
-    LinePrinter printer(mutex, fmt::format("{}| ", request.job));
-    const Result<void> read =
-        read_log(request, [&](std::string_view text) { printer.print(text); });
+    const Result<void> read = json ? print_json_lines(request, mutex) : print_lines(request, mutex);
     if (!read && read.error().code != ErrorCode::NotFound) {
       const std::lock_guard lock(mutex);
       errors.push_back(read.error());
@@ -99,6 +103,7 @@ int logs_main(Words words) {
   constexpr std::size_t kMostLogs = 200;
   Selection selection;
   LogRequest request;
+  bool json = false;
   Args args("berth logs [JOBS…] [options]",
             "Prints what jobs have written: your newest job, or those named. The lines of several\n"
             "jobs have the jobs' numbers in front.");
@@ -108,6 +113,8 @@ int logs_main(Words words) {
   args.value("--attempt", "N", "of this attempt (default: the newest)",
              count_into(request.attempt));
   args.flag("--stderr", request.errors, "what went to the error output, where that is apart");
+  args.flag("--json", json,
+            "print JSON: the logs as one document, or with -f an object for each line");
   args.example("berth logs 12");
   args.example("berth logs -f -n 20 sweep=lr-search state=running");
   const Result<bool> parsed = args.parse(words);
@@ -139,8 +146,12 @@ int logs_main(Words words) {
                         fmt::format("{} jobs are too many to follow at once: choose at most {}",
                                     requests.size(), kMostLogs)});
   }
-  if (requests.size() > 1) {
-    return print_many(requests);
+  if (json && !request.follow) {
+    const Result<void> printed = print_logs_json(requests);
+    return printed ? 0 : report("berth logs", printed.error());
+  }
+  if (json || requests.size() > 1) {
+    return print_many(requests, json);
   }
   const Result<void> printed = print_one(requests[0]);
   return printed ? 0 : report("berth logs", printed.error());

@@ -78,6 +78,9 @@ Result<std::vector<SubmitReply>> send_submission(const SubmitRequest& submission
                                     fmt::format("{} are queued, and the others not: {}",
                                                 job_ranges(replies), reply.error().message));
     }
+    if (!reply->note.empty() && (replies.empty() || replies.back().note != reply->note)) {
+      fmt::print(stderr, "berth: {}\n", reply->note);
+    }
     replies.push_back(*reply);
     if (!parts.queued(*reply)) {
       break;  // its token stands for other jobs than these
@@ -101,7 +104,7 @@ std::string job_ranges(const std::vector<SubmitReply>& replies) {
 }
 
 Result<void> read_log(const LogRequest& request,
-                      const std::function<void(std::string_view)>& print) {
+                      const std::function<void(const LogPiece&)>& print) {
   Result<HttpClient> daemon = connect_daemon();
   if (!daemon) {
     return Failure(daemon.error());
@@ -124,7 +127,9 @@ Result<void> read_log(const LogRequest& request,
     if (!log) {
       return Failure(log.error());
     }
-    print(reply->body);
+    if (log->attempt != 0) {
+      print({log->attempt, log->offset, reply->body});
+    }
     if (log->attempt == 0 && !request.follow) {
       return fail(ErrorCode::NotFound,
                   fmt::format("job {0} has not started yet (berth why {0})", request.job));
@@ -160,8 +165,8 @@ Result<int> follow_job(std::uint64_t job) {
   request.job = job;
   request.attempt = 1;  // it may have failed and be tried again before the first request is there
   request.follow = true;
-  const Result<void> read = read_log(request, [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+  const Result<void> read = read_log(request, [](const LogPiece& piece) {
+    std::fwrite(piece.text.data(), 1, piece.text.size(), stdout);
     std::fflush(stdout);
   });
   if (!read && read.error().code == ErrorCode::Unavailable) {

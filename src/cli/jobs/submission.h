@@ -31,9 +31,15 @@ struct LogRequest {
   bool follow = false;       // until the job has ended
 };
 
+/// A piece of the output of one attempt.
+struct LogPiece {
+  std::uint16_t attempt = 0;
+  std::int64_t end = 0;  // where in the output the piece ends
+  std::string_view text;
+};
+
 /// Passes the job's output to `print`, piece by piece.
-Result<void> read_log(const LogRequest& request,
-                      const std::function<void(std::string_view)>& print);
+Result<void> read_log(const LogRequest& request, const std::function<void(const LogPiece&)>& print);
 
 /// Prints the job's output as it arrives. Returns the job's exit code as a shell would report it.
 Result<int> follow_job(std::uint64_t job);
