@@ -15,6 +15,7 @@
 #include "daemon/daemon_log.h"
 #include "daemon/events.h"
 #include "daemon/fair_use.h"
+#include "daemon/open_outputs.h"
 #include "daemon/privacy.h"
 #include "daemon/recent_submissions.h"
 #include "daemon/replies.h"
@@ -44,6 +45,7 @@ struct Desk {
   Privacy privacy = {};
   Owners owners = Owners();
   RecentSubmissions recent = {};
+  OpenOutputs outputs = {};
   JobCounters counters = {};
 
   Time now() const { return clock.now(); }

@@ -127,6 +127,7 @@ bool Intake::check_some(Incoming& intake) {
     Result<void> checked = JobTable::check(intake.job().description, intake.environment);
     checked = checked ? check_job(desk_, intake.job(), intake.user) : checked;
     checked = checked ? intake.outputs.add(intake.job()) : checked;
+    checked = checked ? check_outputs(desk_, intake.job(), intake.user) : checked;
     if (!checked) {
       return refuse(intake, wrong_job(intake.wanted, intake.position, checked.error()));
     }
@@ -170,6 +171,12 @@ bool Intake::write_some(Incoming& intake) {
     follow_earlier(intake.wanted.jobs, intake.position, intake.starts);
     intake.number_job();
     job.description.user = intake.user;
+    // Another submission may have come in between.
+    if (const Result<void> free = check_outputs(desk_, job, intake.user); !free) {
+      drop_staged(intake.first);
+      return refuse(intake, wrong_job(intake.wanted, intake.position, free.error()));
+    }
+    desk_.outputs.claim(intake.id(), job.count, job.description);
   }
   JobDescription description = job.description;
   if (description.array_index) {
@@ -255,6 +262,7 @@ void Intake::drop_staged(JobId first) {
     desk_.check(desk_.store.staged().drop(first, count));
     for (std::uint64_t i = 0; i < count; ++i) {
       desk_.fair_use.left(JobId{first.value + i});
+      desk_.outputs.left(JobId{first.value + i});
     }
     desk_.turns.commit_soon();
     first.value += count;

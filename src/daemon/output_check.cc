@@ -5,19 +5,6 @@
 #include "daemon/output_path.h"
 
 namespace berth {
-namespace {
-
-/// Whether the pattern has this sign: "%j", but not in "%%j".
-bool has_sign(const std::string& pattern, char sign) {
-  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
-    if (pattern[i] == '%' && pattern[++i] == sign) {
-      return true;
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 Result<void> OutputCheck::add(const SubmittedJob& job) {
   const JobDescription& told = job.description;

@@ -37,6 +37,15 @@ std::string output_path(const std::string& pattern, JobId id, const JobDescripti
   return path.empty() || path[0] == '/' ? path : job.directory + "/" + path;
 }
 
+bool has_sign(const std::string& pattern, char sign) {
+  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
+    if (pattern[i] == '%' && pattern[++i] == sign) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string describe_start_error(int error, StartStep step) {
   const char* known = strerrordesc_np(error);
   const std::string what = known != nullptr ? known : fmt::format("error {}", error);

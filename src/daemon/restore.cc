@@ -95,6 +95,9 @@ class Restorer {
     const bool learned = desk_.driver.lengths().estimate(command.spec, recipe, job.user);
     desk_.driver.scheduler().tell(command, at_);
     desk_.fair_use.joined(job.id, 1, job.user, job.project.size() + job.command.size());
+    if (job.outputs) {
+      desk_.outputs.claim(job.id, 1, *job.outputs);
+    }
     desk_.driver.memory().jobs_wait(job.id, 1, recipe);
     if (learned) {
       desk_.driver.lengths().jobs_wait(job.id, 1, recipe, job.user);

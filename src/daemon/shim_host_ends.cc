@@ -160,6 +160,7 @@ void ShimHost::ended(const Job& job, const Ended& ended, const DrivenAttempt* at
   desk_->check(desk_->store.jobs().end(job.id, ending));
   ++desk_->counters.ended[static_cast<std::size_t>(phase_of(ended.outcome))];
   desk_->fair_use.left(job.id);
+  desk_->outputs.left(job.id);
   attempts_.erase(job.id);
   parts_.files.room.drop(job.id);
   desk_->events.job_changed(job.id);

@@ -116,6 +116,11 @@ Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
   return checked;
 }
 
+Result<void> check_outputs(const Desk& desk, SubmittedJob& job, uid_t user) {
+  job.description.user = user;
+  return desk.outputs.check(job.description, job.count);
+}
+
 Result<void> count_in(Desk& desk, const SubmitRequest& wanted, uid_t user, JobId first) {
   std::uint64_t total = 0;
   std::uint64_t bytes = 0;

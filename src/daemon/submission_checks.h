@@ -12,6 +12,8 @@ namespace berth {
 /// Checks everything that can be known before the job is taken in. Settles its owner, dependencies,
 /// expected length, MPS and claim.
 Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user);
+/// That no job which has not ended writes to the job's files.
+Result<void> check_outputs(const Desk& desk, SubmittedJob& job, uid_t user);
 Result<void> check_warning(const JobSpec& spec);
 
 /// Counts a submission towards what its user may have in the queue. Fails if that is too much.

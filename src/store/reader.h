@@ -57,6 +57,7 @@ class Reader {
   static Result<StoredAttempt> read_attempt(const Statement& row, JobId job);
   std::vector<IdRange> ranges_for(const JobQuery& query) const;
   Result<std::vector<std::string>> present_devices(const LiveJob& job);
+  Result<void> read_outputs(const Statement& row, LiveJob& job);
 
   Database* database_;
   Interner* interner_;

@@ -92,6 +92,8 @@ struct LiveJob {
   std::string project;
   std::string command;
   uid_t user = 0;
+  /// If it names a file for its output: this, its name, directory and array index.
+  std::optional<JobDescription> outputs;
 };
 
 /// What a token stands for: the jobs of the submission that carried it.

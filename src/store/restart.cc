@@ -37,15 +37,45 @@ Result<std::vector<std::string>> Reader::present_devices(const LiveJob& job) {
   return all->empty() ? std::vector<std::string>() : std::move(all->back().devices);
 }
 
+/// Few jobs name files, and those of others are not decoded.
+Result<void> Reader::read_outputs(const Statement& row, LiveJob& job) {
+  constexpr int kRest = SpecColumn::AfterSpec + 4;
+  job.outputs.reset();
+  if (row.null(kRest)) {
+    return {};
+  }
+  JobDescription told;
+  if (!decode_rest(row.bytes(kRest), told)) {
+    return damaged_job(row.integer(SpecColumn::Id));
+  }
+  if (told.output.empty() && told.error.empty()) {
+    return {};
+  }
+  Result<std::string> directory = interner_->content(row.integer(kRest + 1));
+  if (!directory) {
+    return Failure(directory.error());
+  }
+  told.directory = std::move(*directory);
+  told.name = row.bytes(kRest + 2);
+  if (!row.null(kRest + 3)) {
+    told.array_index = static_cast<std::uint32_t>(row.integer(kRest + 3));
+  }
+  told.project = job.project;
+  told.user = job.user;
+  job.outputs = std::move(told);
+  return {};
+}
+
 Result<void> Reader::for_each_live(bool few, const std::function<void(const LiveJob&)>& visit) {
   // Where most jobs are live, the table is read through in its own order; else the index finds them
   // and they are sorted.
-  Result<Statement> rows = database_->prepare(
-      fmt::format("SELECT {}, reason, project, command, user FROM jobs {} CROSS JOIN "
-                  "details ON details.job = jobs.id "
-                  "WHERE state < {} ORDER BY id",
-                  kSpecColumns, few ? "INDEXED BY jobs_by_state" : "NOT INDEXED",
-                  static_cast<int>(JobPhase::Succeeded)));
+  Result<Statement> rows =
+      database_->prepare(fmt::format("SELECT {}, reason, project, command, user, rest, directory, "
+                                     "name, array_index FROM jobs {} CROSS JOIN "
+                                     "details ON details.job = jobs.id "
+                                     "WHERE state < {} ORDER BY id",
+                                     kSpecColumns, few ? "INDEXED BY jobs_by_state" : "NOT INDEXED",
+                                     static_cast<int>(JobPhase::Succeeded)));
   if (!rows) {
     return Failure(rows.error());
   }
@@ -108,6 +138,9 @@ Result<void> Reader::for_each_live(bool few, const std::function<void(const Live
     }
     job.command = rows->bytes(SpecColumn::AfterSpec + 2);
     job.user = static_cast<uid_t>(rows->integer(SpecColumn::AfterSpec + 3));
+    if (const Result<void> read = read_outputs(*rows, job); !read) {
+      return read;
+    }
     Result<std::vector<std::string>> devices = present_devices(job);
     if (!devices) {
       return Failure(devices.error());

@@ -231,12 +231,16 @@ Result<void> JobCommands::rerun(const JobRecord& job, const std::optional<JobEdi
   if (Result<void> checked = desk_.scheduler().check_submission(spec); !checked) {
     return checked;
   }
+  if (Result<void> free = desk_.outputs.check_rerun(job.id, again.description); !free) {
+    return free;
+  }
   const uid_t user = job.description.user;
   const std::uint64_t bytes = text_bytes(again.description);
   if (Result<void> fits = desk_.fair_use.check_queue(user, 1, bytes); !fits) {
     return fits;
   }
   desk_.fair_use.joined(job.id, 1, user, bytes);
+  desk_.outputs.claim(job.id, 1, again.description);
   const JobDescription& told = again.description;
   const Recipe recipe = recipe_of(told.project, told.command);
   Restore restore{job.id, spec, at, job.attempt, std::nullopt};

@@ -124,6 +124,7 @@ HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
     Result<void> checked = JobTable::check(wanted.jobs[i].description, environment);
     checked = checked ? check_job(desk_, wanted.jobs[i], user) : checked;
     checked = checked ? outputs.add(wanted.jobs[i]) : checked;
+    checked = checked ? check_outputs(desk_, wanted.jobs[i], user) : checked;
     if (!checked) {
       return failed(wrong_job(wanted, i, checked.error()));
     }
@@ -140,6 +141,7 @@ HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
     follow_earlier(wanted.jobs, i, starts);
     JobDescription& description = job.description;
     description.user = user;
+    desk_.outputs.claim(id, job.count, description);
     JobSpec spec = description.spec;
     const Recipe recipe = recipe_of(description.project, description.command);
     const bool learned = desk_.driver.lengths().estimate(spec, recipe, user);
