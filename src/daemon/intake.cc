@@ -213,8 +213,9 @@ bool Intake::queue_some(Incoming& intake) {
     desk_.recent.add(intake.user, {intake.first, JobId{intake.first.value + intake.count - 1}},
                      intake.wanted.continues);
     desk_.events.jobs_submitted(intake.first, intake.count);
+    const SubmitReply done{intake.first, intake.count, device_order_note(desk_, intake.wanted)};
     for (Turns::Reply& reply : intake.replies) {
-      desk_.answer(std::move(reply), json(to_json(SubmitReply{intake.first, intake.count})));
+      desk_.answer(std::move(reply), json(to_json(done)));
     }
     return false;
   }

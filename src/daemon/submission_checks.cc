@@ -11,6 +11,7 @@
 #include "core/job_bounds.h"
 #include "core/recipe.h"
 #include "daemon/output_path.h"
+#include "gpu/job_environment.h"
 
 namespace berth {
 namespace {
@@ -143,6 +144,27 @@ Result<void> count_in(Desk& desk, const SubmitRequest& wanted, uid_t user, JobId
     first.value += job.count;
   }
   return {};
+}
+
+std::string device_order_note(const Desk& desk, const SubmitRequest& wanted) {
+  constexpr std::string_view kOrder = "CUDA_DEVICE_ORDER=";
+  const std::vector<std::string>& own = wanted.defaults.environment;
+  const auto order = std::find_if(own.begin(), own.end(), [&](const std::string& variable) {
+    return variable.starts_with(kOrder);
+  });
+  const bool on_gpus = std::any_of(wanted.jobs.begin(), wanted.jobs.end(), [](const auto& job) {
+    return job.description.spec.needs.gpus > 0;
+  });
+  if (order == own.end() || !on_gpus) {
+    return "";
+  }
+  std::vector<DeviceInfo> devices;
+  for (std::uint32_t i = 0; i < desk.driver.devices().states().size(); ++i) {
+    devices.push_back(desk.driver.devices().info(DeviceId{i}));
+  }
+  const std::string value = order->substr(kOrder.size());
+  EnvironmentChanges changes = {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
+  return keep_device_order(changes, value, devices) ? "" : other_device_order(value);
 }
 
 Error wrong_job(const SubmitRequest& wanted, std::size_t position, const Error& error) {

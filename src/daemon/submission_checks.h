@@ -24,6 +24,9 @@ Result<void> count_in(Desk& desk, const SubmitRequest& wanted, uid_t user, JobId
 void follow_earlier(std::vector<SubmittedJob>& jobs, std::size_t position,
                     const std::vector<JobId>& starts);
 
+/// That the jobs get another CUDA_DEVICE_ORDER than they were submitted with; empty: they do not.
+std::string device_order_note(const Desk& desk, const SubmitRequest& wanted);
+
 /// The error, with the job named if there are several.
 Error wrong_job(const SubmitRequest& wanted, std::size_t position, const Error& error);
 

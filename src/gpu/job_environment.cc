@@ -1,5 +1,7 @@
 #include "gpu/job_environment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace berth {
@@ -37,6 +39,13 @@ bool keep_device_order(EnvironmentChanges& changes, std::string_view order,
     changes.erase(change);
   }
   return !numbered;
+}
+
+std::string other_device_order(std::string_view order) {
+  return fmt::format(
+      "jobs get CUDA_DEVICE_ORDER=PCI_BUS_ID, not {}: the driver tells no UUIDs, and its numbers "
+      "count in that order",
+      order.substr(0, 100));
 }
 
 void add_changes(EnvironmentChanges& changes, EnvironmentChanges later) {

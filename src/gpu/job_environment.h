@@ -24,6 +24,9 @@ EnvironmentChanges device_environment(const Devices& devices, std::span<const De
 bool keep_device_order(EnvironmentChanges& changes, std::string_view order,
                        std::span<const DeviceInfo> leased);
 
+/// What the user is told then.
+std::string other_device_order(std::string_view order);
+
 /// Adds the changes in `later`. Where both change the same variable, `later` wins.
 void add_changes(EnvironmentChanges& changes, EnvironmentChanges later);
 

@@ -104,10 +104,7 @@ void RunHost::keep_order(Launch& launch, std::span<const DeviceId> devices) {
     leased.push_back(parts_.devices.list()[device.value]);
   }
   if (!keep_device_order(launch.environment, order, leased) && !std::exchange(told_order_, true)) {
-    parts_.observer.warning(fmt::format(
-        "jobs get CUDA_DEVICE_ORDER=PCI_BUS_ID, not {}: the driver tells no UUIDs, and its numbers "
-        "count in that order",
-        order));
+    parts_.observer.warning(other_device_order(order));
   }
 }
 

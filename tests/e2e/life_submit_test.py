@@ -179,6 +179,19 @@ class Surroundings(LifeCase):
         self.assertIn("the command is not UTF-8 text", self.fails("submit", b"echo \xff"))
         self.assertIn("the output path is not", self.fails("submit", "-o", b"\xff", "true"))
 
+    def test_one_file_for_two_submissions(self):
+        self.berth("submit", "--hold", "-o", "out", "echo first")
+        told = self.fails("submit", "-o", self.path("out"), "echo second")
+        self.assertIn("job 1, which has not ended, already writes to", told)
+        self.assertIn("submit it with --after 1", told)
+        self.berth("submit", "-o", "out", "--after", "1", "true")
+        self.kill_daemon()
+        self.assertIn("job 2, which has not ended", self.fails("submit", "-o", "out", "true"))
+        self.berth("release", "1")
+        self.berth("wait", "1-2")
+        self.berth("submit", "--wait", "-o", "out", "echo third")
+        self.assertIn("third", self.read("out"))
+
     def test_a_place_that_is_gone(self):
         os.mkdir(self.path("there"))
         document = {"jobs": [{"command": "true", "directory": self.path("there")},
@@ -262,6 +275,21 @@ class Order(LifeCase):
             number = self.berth("submit", "echo $CUDA_DEVICE_ORDER").strip()
             self.berth("wait", number)
             self.assertEqual(self.berth("logs", number).strip(), seen)
+
+    def test_the_user_hears_of_another_order(self):
+        # A library that tells no UUIDs: its numbers count in the order of the bus.
+        self.env.update(BERTH_SIM_STATE=self.path("devices"), BERTH_LOCKS=self.path("locks"))
+        self.berth("gpus", "--gpus", "sim:2")
+        self.env.update(LD_LIBRARY_PATH=os.environ["BERTH_BUILD_DIR"] + "/fake_nvml_bare",
+                        CUDA_DEVICE_ORDER="FASTEST_FIRST")
+        self.devices = "auto"
+        self.start_daemon()
+        told = self.try_berth("submit", "echo $CUDA_DEVICE_ORDER")
+        self.assertEqual((told.returncode, told.stdout), (0, "1\n"), told.stderr)
+        self.assertIn("jobs get CUDA_DEVICE_ORDER=PCI_BUS_ID, not FASTEST_FIRST", told.stderr)
+        self.berth("wait", "1")
+        self.assertEqual(self.berth("logs", "1").strip(), "PCI_BUS_ID")
+        self.assertEqual(self.try_berth("submit", "--gpus", "0", "true").stderr, "")
 
 
 if __name__ == "__main__":

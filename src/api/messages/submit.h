@@ -35,6 +35,7 @@ Result<SubmitRequest> parse_submit_request(std::string_view json, const Patience
 struct SubmitReply {
   JobId first;
   std::uint64_t count = 0;
+  std::string note = {};  // what the user should know of these jobs; usually empty
 };
 std::string to_json(const SubmitReply& reply);
 Result<SubmitReply> parse_submit_reply(std::string_view json);

@@ -163,7 +163,7 @@ HttpResponse SubmitJobs::take_in_now(SubmitRequest& wanted, uid_t user) {
   }
   desk_.recent.add(user, {first, JobId{id.value - 1}}, wanted.continues);
   desk_.events.jobs_submitted(first, count);
-  return json(to_json(SubmitReply{first, count}));
+  return json(to_json(SubmitReply{first, count, device_order_note(desk_, wanted)}));
 }
 
 }  // namespace berth
