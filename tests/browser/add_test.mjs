@@ -219,6 +219,14 @@ webTest("NAME;;OUTFILE;;COMMAND;;; runs and writes its file", {}, async ({ home,
     assert.equal(job.name, file);
     assert.equal(fs.readFileSync(`${home.folder}/out/${file}.txt`, "utf8"), says);
   }
+  await open(page, "Text");
+  await page.getByText("NAME;;OUTFILE;;COMMAND;;;").first().click();
+  await text.fill("good;;out/good.txt;;echo again;;;");
+  assert.match((await problems(page))[0], /good\.txt exists already/);
+  await page.getByText("Overwrite output files that exist").click();
+  await button(page, "Queue 1 job").click();
+  await home.until(await queued(page), (one) => one.ended !== null);
+  assert.match(fs.readFileSync(`${home.folder}/out/good.txt`, "utf8"), /again\n/);
 });
 
 webTest("a sweep is built, previewed, queued, and shown", { devices: "sim:2x24GiB" }, async ({ home, page }) => {

@@ -92,6 +92,18 @@ class Peasy(TextCase):
         self.assertEqual(self.read("out %1.txt"), "<b>\n")
         self.assertEqual(self.get(f"/v1/jobs/{first}")["name"], "a")
 
+    def test_an_output_that_exists_is_refused_unless_asked(self):
+        with open(self.path("out"), "w", encoding="utf-8") as file:
+            file.write("precious\n")
+        text = "a;;new;;true;;;\nb;;out;;true;;;"
+        defaults = {"held": False, "directory": self.folder}
+        answer = self.check("peasy", text, defaults=defaults)
+        self.assertEqual(self.problems(answer), [(2, 1)])
+        self.assertIn(f"{self.path('out')} exists already", answer["problems"][0]["message"])
+        self.queue("peasy", text, 400, defaults=defaults)
+        self.assertEqual(self.check("peasy", text, defaults=defaults, overwrite=True)["problems"], [])
+        self.queue("peasy", text, environment_from="daemon", defaults=defaults, overwrite=True)
+
     def test_on_the_command_line(self):
         with open(self.path("batch"), "w", encoding="utf-8") as file:
             file.write("a;;a.txt;;echo one\n;;;\nb;;b.txt;;echo two;;;\n")

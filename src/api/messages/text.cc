@@ -158,6 +158,10 @@ Result<void> read_field(const std::string& key, Json& json, TextRequest& out) {
     out.allow_unused = json.is_boolean() && json.get<bool>();
     return json.is_boolean() ? Result<void>{} : wrong_field(key, "true or false");
   }
+  if (key == "overwrite") {
+    out.overwrite = json.is_boolean() && json.get<bool>();
+    return json.is_boolean() ? Result<void>{} : wrong_field(key, "true or false");
+  }
   if (key == "header") {
     if (json.is_null()) {
       out.header = std::nullopt;

@@ -29,6 +29,7 @@ struct TextRequest {
   std::optional<std::uint64_t> seed;
   bool allow_unused = false;
 
+  bool overwrite = false;                 // of GPUPeasy's format: output files may exist already
   std::optional<std::size_t> header = 0;  // of a CSV file: its row, from 0; none: no header
 };
 

@@ -7,13 +7,13 @@
 
 #include "base/bounds.h"
 #include "cli/commands.h"
-#include "cli/jobs/peasy_outputs.h"
 #include "cli/jobs/submission.h"
 #include "cli/run/command_file.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
 #include "cli/toolkit/table.h"
 #include "run/input.h"
+#include "spec/peasy_outputs.h"
 #include "spec/shell_words.h"
 #include "spec/text_jobs.h"
 
@@ -155,8 +155,15 @@ Result<void> read_peasy(SubmitCommand& command) {
                 "nothing was queued, because of what is wrong in the file:" + problems);
   }
   if (!command.overwrite) {
-    if (const Result<void> fresh = check_fresh_outputs(read, command.submission.defaults); !fresh) {
-      return fresh;
+    std::string lost;
+    for (const TextProblem& problem : lost_outputs(read, command.submission.defaults)) {
+      lost += fmt::format("\n  line {}: {}", problem.line, problem.message);
+    }
+    if (!lost.empty()) {
+      return fail(ErrorCode::Refused,
+                  "nothing was queued, because output would be lost "
+                  "(--overwrite queues the jobs all the same):" +
+                      lost);
     }
   }
   command.submission.jobs = std::move(read.jobs);

@@ -8,6 +8,7 @@
 
 #include "api/messages/text.h"
 #include "daemon/submission_checks.h"
+#include "spec/peasy_outputs.h"
 #include "spec/sweep_file.h"
 #include "spec/text_jobs.h"
 
@@ -74,6 +75,18 @@ TextJobs read_sweep(const TextRequest& request, const TextLimits& limits,
   return read_sweep_jobs(std::move(spec), chosen, request.defaults, limits);
 }
 
+/// `own`: the files are those of the daemon's user, which it may look at.
+TextJobs read_peasy(const TextRequest& request, bool own, const TextLimits& limits) {
+  TextJobs jobs = read_peasy_jobs(request.text, request.defaults, limits);
+  if (own && !request.overwrite) {
+    for (const TextProblem& problem : lost_outputs(jobs, request.defaults)) {
+      jobs.complain(problem.line, problem.column,
+                    problem.message + ": name another file, or ask for it to be overwritten");
+    }
+  }
+  return jobs;
+}
+
 /// `seed` as read_sweep() has it.
 TextJobs read_text(const TextRequest& request, const TaskFormat& csv, const TextLimits& limits,
                    std::optional<std::uint64_t>& seed) {
@@ -81,7 +94,7 @@ TextJobs read_text(const TextRequest& request, const TaskFormat& csv, const Text
     case TextRequest::Format::Lines:
       return read_line_jobs(request.text, request.defaults, limits);
     case TextRequest::Format::Peasy:
-      return read_peasy_jobs(request.text, request.defaults, limits);
+      return read_peasy(request, csv.files_must_exist, limits);
     case TextRequest::Format::Sweep:
       return read_sweep(request, limits, seed);
     case TextRequest::Format::Csv:

@@ -21,13 +21,14 @@ interface TextFormProps {
   nothing: string; // told while there is no text
   above: ComponentChildren;
   help: ComponentChildren;
+  overwrite?: boolean; // output files that exist
   section?: JSX.HTMLAttributes<HTMLElement>;
 }
 
-export function TextForm({ format, label, text, setText, needs, setNeeds, names, example, nothing, above, help, section }: TextFormProps) {
+export function TextForm({ format, label, text, setText, needs, setNeeds, names, example, nothing, above, help, overwrite, section }: TextFormProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const { wish, errors } = readNeeds(needs);
-  const body: Text = { format, text, environment_from: "daemon", defaults: wish };
+  const body: Text = { format, text, environment_from: "daemon", defaults: wish, ...(overwrite ? { overwrite } : {}) };
   const checked = useDraft(text.trim() === "" || Object.keys(errors).length > 0 ? null : body);
   const problems = checked.draft?.problems ?? [];
   const ready = canQueue(checked);

@@ -7,7 +7,7 @@ import type { NeedTexts } from "./add_needs";
 
 type Format = "lines" | "peasy";
 
-const form = signal<{ format: Format; text: string; needs: NeedTexts }>({ format: "lines", text: "", needs: {} });
+const form = signal<{ format: Format; text: string; needs: NeedTexts; overwrite: boolean }>({ format: "lines", text: "", needs: {}, overwrite: false });
 
 const examples: Record<Format, string> = {
   lines: "python train.py --lr 0.1\n@name=big @gpus=2 @mem=8GiB python train.py --lr 0.01\n@after=ok:big python evaluate.py",
@@ -58,14 +58,14 @@ function PeasyHelp() {
       </p>
       <p class="small">
         A command may go over several lines; the three semicolons end it. The output file is relative to the directory, and
-        opened when the job starts: its folder must be there by then.
+        opened when the job starts. A file that exists already is refused, unless you ask for it to be overwritten.
       </p>
     </>
   );
 }
 
 export function AddText() {
-  const { format, text, needs } = form.value;
+  const { format, text, needs, overwrite } = form.value;
   const change = (changes: Partial<typeof form.value>) => (form.value = { ...form.value, ...changes });
   return (
     <TextForm
@@ -79,16 +79,25 @@ export function AddText() {
       example={examples[format]}
       nothing="Nothing yet: type jobs above, and they are shown here as berth understands them."
       above={
-        <Segments
-          label="Format"
-          value={format}
-          set={(next) => change({ format: next })}
-          options={[
-            { value: "lines", name: "One job per line" },
-            { value: "peasy", name: "NAME;;OUTFILE;;COMMAND;;;" },
-          ]}
-        />
+        <>
+          <Segments
+            label="Format"
+            value={format}
+            set={(next) => change({ format: next })}
+            options={[
+              { value: "lines", name: "One job per line" },
+              { value: "peasy", name: "NAME;;OUTFILE;;COMMAND;;;" },
+            ]}
+          />
+          {format === "peasy" && (
+            <label class="row">
+              <input type="checkbox" checked={overwrite} onChange={(event) => change({ overwrite: event.currentTarget.checked })} />
+              Overwrite output files that exist
+            </label>
+          )}
+        </>
       }
+      overwrite={format === "peasy" && overwrite}
       help={format === "lines" ? <LinesHelp /> : <PeasyHelp />}
     />
   );

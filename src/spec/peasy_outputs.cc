@@ -1,4 +1,4 @@
-#include "cli/jobs/peasy_outputs.h"
+#include "spec/peasy_outputs.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -21,10 +21,10 @@ std::string path_of(const std::string& pattern, const std::string& directory) {
 
 }  // namespace
 
-Result<void> check_fresh_outputs(const TextJobs& batch, const JobDescription& defaults) {
+std::vector<TextProblem> lost_outputs(const TextJobs& batch, const JobDescription& defaults) {
   std::set<std::string> named;
-  std::string problems;
-  for (std::size_t i = 0; i < batch.jobs.size(); ++i) {
+  std::vector<TextProblem> problems;
+  for (std::size_t i = 0; i < batch.jobs.size() && problems.size() < TextJobs::kMostProblems; ++i) {
     const JobDescription& job = batch.jobs[i].description;
     if (job.output.empty() || job.output == defaults.output) {
       continue;
@@ -35,18 +35,13 @@ Result<void> check_fresh_outputs(const TextJobs& batch, const JobDescription& de
     const bool exists = ::stat(path.c_str(), &info) == 0;
     const bool is_file = !exists || S_ISREG(info.st_mode);
     if (exists && is_file) {
-      problems += fmt::format("\n  line {}: {} exists already", batch.lines[i], path);
+      problems.push_back({batch.lines[i], 1, fmt::format("{} exists already", path)});
     } else if (is_file && !named.insert(path).second) {
-      problems +=
-          fmt::format("\n  line {}: {} is the output of another job, too", batch.lines[i], path);
+      problems.push_back(
+          {batch.lines[i], 1, fmt::format("{} is the output of another job, too", path)});
     }
   }
-  if (problems.empty()) {
-    return {};
-  }
-  return fail(ErrorCode::Refused, fmt::format("nothing was queued, because output would be lost "
-                                              "(--overwrite queues the jobs all the same):{}",
-                                              problems));
+  return problems;
 }
 
 }  // namespace berth
