@@ -49,7 +49,7 @@ class Golden(RunCase):
             self.assertEqual(text, file.read(), f"{name}: BERTH_ACCEPT=1 accepts the change")
 
     def test_help(self):
-        commands = ("run", "sweep", "gpus", "gpus drain", "submit", "queue", "show", "logs", "why",
+        commands = ("run", "sweep", "gpus", "gpus drain", "submit", "queue", "show", "logs", "results", "why",
                     "wait", "kill", "hold", "release", "pause", "resume", "rerun", "edit", "forget",
                     "ui", "daemon", "schedule", "batch", "recipes", "sim", "sim convert",
                     "sim --journal", "whatif")

@@ -31,6 +31,7 @@ int rerun_main(Words words);
 int edit_main(Words words);
 int forget_main(Words words);
 int logs_main(Words words);
+int results_main(Words words);
 int ui_main(Words words);
 int daemon_main(Words words);
 int gpus_main(Words words);

@@ -27,9 +27,9 @@ std::string lines_of(const Names& names) {
 }
 
 bool takes_jobs(std::string_view command) {
-  constexpr std::array<std::string_view, 12> kCommands = {"queue", "show",   "logs",  "why",
-                                                          "wait",  "kill",   "hold",  "release",
-                                                          "pause", "resume", "rerun", "edit"};
+  constexpr std::array<std::string_view, 13> kCommands = {
+      "queue", "show",    "logs",  "results", "why",   "wait", "kill",
+      "hold",  "release", "pause", "resume",  "rerun", "edit"};
   return std::find(kCommands.begin(), kCommands.end(), command) != kCommands.end();
 }
 

@@ -33,6 +33,8 @@ constexpr std::array kCommands = {
     Command{"queue", "show the jobs that run and wait", berth::queue_main},
     Command{"show", "show all that is known of a job", berth::show_main},
     Command{"logs", "print what jobs have written", berth::logs_main},
+    Command{"results", "compare the jobs of a sweep: parameters, ends, figures from logs",
+            berth::results_main},
     Command{"why", "say why a job waits", berth::why_main},
     Command{"wait", "wait until jobs have ended", berth::wait_main},
     Command{"kill", "end jobs", berth::kill_main},
@@ -72,17 +74,11 @@ struct Alias {
 
 const std::vector<Alias>& aliases() {
   static const std::vector<Alias> kAliases = {
-      {"ps", {"queue"}},
-      {"ls", {"queue"}},
-      {"list", {"queue"}},
-      {"status", {"queue"}},
-      {"results", {"queue", "-a"}},
-      {"add", {"submit"}},
-      {"info", {"show"}},
-      {"cancel", {"kill"}},
-      {"log", {"logs"}},
-      {"attach", {"logs", "-f"}},
-      {"top", {"gpus", "--watch"}},
+      {"ps", {"queue"}},          {"ls", {"queue"}},
+      {"list", {"queue"}},        {"status", {"queue"}},
+      {"add", {"submit"}},        {"info", {"show"}},
+      {"cancel", {"kill"}},       {"log", {"logs"}},
+      {"attach", {"logs", "-f"}}, {"top", {"gpus", "--watch"}},
   };
   return kAliases;
 }
