@@ -18,12 +18,11 @@ void Queue::insert(const Job& job) {
   const QueueKey key{job.rank, job.id};
   if (bucket.jobs.empty()) {
     heads_.insert({key, job.shape});
-  } else if (key < *bucket.jobs.begin()) {
-    heads_.erase({*bucket.jobs.begin(), job.shape});
+  } else if (key < bucket.jobs.front()) {
+    heads_.erase({bucket.jobs.front(), job.shape});
     heads_.insert({key, job.shape});
   }
-  // Most jobs join at the end, where the hint makes it constant time.
-  bucket.jobs.insert(bucket.jobs.end(), key);
+  bucket.jobs.insert(key);
   ++size_;
   mix_.add(bucket.needs);
   whole_wanted_ += bucket.needs.alone() ? bucket.needs.gpus : 0;
@@ -32,12 +31,12 @@ void Queue::insert(const Job& job) {
 void Queue::erase(const Job& job) {
   Bucket& bucket = buckets_[job.shape.value];
   const QueueKey key{job.rank, job.id};
-  const bool was_head = !bucket.jobs.empty() && *bucket.jobs.begin() == key;
-  BERTH_CHECK(bucket.jobs.erase(key) == 1);
+  const bool was_head = !bucket.jobs.empty() && bucket.jobs.front() == key;
+  BERTH_CHECK(bucket.jobs.erase(key));
   if (was_head) {
     heads_.erase({key, job.shape});
     if (!bucket.jobs.empty()) {
-      heads_.insert({*bucket.jobs.begin(), job.shape});
+      heads_.insert({bucket.jobs.front(), job.shape});
     }
   }
   --size_;

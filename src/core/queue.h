@@ -7,24 +7,16 @@
 #include <set>
 #include <vector>
 
-#include "core/job.h"
 #include "core/needs_mix.h"
+#include "core/queue_keys.h"
 
 namespace berth {
-
-/// Where a waiting job stands; the smallest goes first.
-struct QueueKey {
-  Rank rank = 0;
-  JobId job;
-
-  friend constexpr auto operator<=>(const QueueKey&, const QueueKey&) = default;
-};
 
 /// The waiting jobs of one shape, in order. Never empty while the queue lists it.
 struct Bucket {
   Needs needs;
   OwnerId owner;  // if the policy tells owners apart
-  std::set<QueueKey> jobs;
+  QueueKeys jobs;
   std::uint64_t blocked_at = 0;  // DeviceTable::freed() when it was last seen not to fit
 };
 

@@ -9,7 +9,7 @@ std::vector<JobId> first_in_order(const Queue& queue, std::size_t most) {
   struct Next {
     QueueKey key;
     ShapeId shape;
-    std::set<QueueKey>::const_iterator at;
+    QueueKeys::const_iterator at;
 
     bool operator>(const Next& other) const { return key > other.key; }
   };

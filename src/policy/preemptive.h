@@ -63,7 +63,7 @@ class Preemptive : public Policy {
   struct Candidate {
     QueueKey key;
     ShapeId shape;
-    std::set<QueueKey>::const_iterator at;
+    QueueKeys::const_iterator at;
   };
   struct Planned {
     JobId job;
