@@ -50,7 +50,7 @@ def claims(draw):
     jobs = []
     at = 0.0
     for _ in range(5000):
-        at += draw.expovariate(1 / 100)
+        at += draw.expovariate(1 / 170)
         jobs.append((f"owner{draw.randrange(5)}", at, draw.expovariate(1 / 1800), 1, draw.choice([2048, 4096, 8192, 16384])))
     return jobs
 
