@@ -86,14 +86,14 @@ Colour3 line_colour(std::size_t n) {
   return {mixed(usual.red), mixed(usual.green), mixed(usual.blue)};
 }
 
-/// Where each name of the legend begins: below the title, in as many rows as it takes.
-std::vector<Point> lay_out_legend(const std::vector<Line>& lines) {
+/// Where each name of the legend begins: from `top` on, in as many rows as it takes.
+std::vector<Point> lay_out_legend(const std::vector<std::string>& names, double top) {
   constexpr double kLetter = 7;
   constexpr double kGap = 26;
   std::vector<Point> places;
-  Point at{kLeft, kTop + kLegendRow / 2};
-  for (const Line& line : lines) {
-    const double width = kGap + kLetter * static_cast<double>(line.name.size());
+  Point at{kLeft, top};
+  for (const std::string& name : names) {
+    const double width = kGap + kLetter * static_cast<double>(name.size());
     if (at.x > kLeft && at.x + width > kWidth) {
       at = {kLeft, at.y + kLegendRow};
     }
@@ -101,6 +101,29 @@ std::vector<Point> lay_out_legend(const std::vector<Line>& lines) {
     at.x += width;
   }
   return places;
+}
+
+void draw_legend(Canvas& canvas, const std::vector<std::string>& names,
+                 const std::vector<Point>& places) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    canvas.rect({places[i].x, places[i].y - 8}, 8, 8, line_colour(i), {});
+    canvas.text({places[i].x + 12, places[i].y}, names[i], Anchor::Start);
+  }
+}
+
+/// The names of jobs for the legend of a chart; none where there are too many of them.
+std::vector<std::string> legend_of(const Workload& workload) {
+  constexpr std::size_t kMostNames = 24;  // as many as line_colour() tells apart
+  constexpr std::size_t kLongestName = 28;
+  std::vector<std::string> names;
+  if (workload.jobs.size() > kMostNames) {
+    return names;
+  }
+  for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+    std::string name = workload.names.empty() ? std::to_string(i + 1) : workload.names[i];
+    names.push_back(name.size() > kLongestName ? name.substr(0, kLongestName) + "…" : name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -114,13 +137,18 @@ Colour3 colour_of(std::size_t n) {
 }
 
 std::string gantt_chart(const MakeCanvas& make, std::string_view title, const Workload& workload,
-                        const Machine& machine, const SimRun& run, Span span) {
+                        const Machine& machine, const SimRun& run, Span span, bool legend) {
   const std::size_t rows = std::min(machine.size(), kMostRows);
   const double row = rows <= 16 ? 18 : rows <= 48 ? 8 : 4;
   Frame frame{span, 1, row * static_cast<double>(rows)};
+  const std::vector<std::string> names = legend ? legend_of(workload) : std::vector<std::string>{};
+  const std::vector<Point> places =
+      lay_out_legend(names, kTop + frame.height + kBottom + kLegendRow / 2);
   const std::unique_ptr<Canvas> canvas =
-      make(kWidth, static_cast<int>(kTop + frame.height + kBottom));
+      make(kWidth, static_cast<int>(places.empty() ? kTop + frame.height + kBottom
+                                                   : places.back().y + kLegendRow / 2));
   draw_time_axis(*canvas, frame);
+  draw_legend(*canvas, names, places);
   canvas->text({kLeft, 15},
                rows < machine.size() ? fmt::format("{} (the first {} devices)", title, rows)
                                      : std::string(title),
@@ -162,7 +190,10 @@ std::string gantt_chart(const MakeCanvas& make, std::string_view title, const Wo
     const bool shares = job.share != 0 || job.memory_mib != 0;
     canvas->rect(
         {frame.x(bar.from), top}, frame.x(bar.to) - frame.x(bar.from),
-        (shares ? lane_height : row) * 0.9, many ? kMany : colour_of(bar.job),
+        (shares ? lane_height : row) * 0.9,
+        many            ? kMany
+        : names.empty() ? colour_of(bar.job)
+                        : line_colour(bar.job),
         many ? fmt::format("{} jobs", next - i)
              : fmt::format(
                    "{} {}: {} to {}",
@@ -183,7 +214,11 @@ std::string line_chart(const MakeCanvas& make, std::string_view title,
     }
   }
   frame.most = round_up(frame.most);
-  const std::vector<Point> legend = lay_out_legend(lines);
+  std::vector<std::string> names;
+  for (const Line& line : lines) {
+    names.push_back(line.name);
+  }
+  const std::vector<Point> legend = lay_out_legend(names, kTop + kLegendRow / 2);
   frame.top = legend.empty() ? kTop : legend.back().y + kLegendRow;
   const std::unique_ptr<Canvas> canvas = make(kWidth, static_cast<int>(frame.bottom() + kBottom));
   draw_time_axis(*canvas, frame);
@@ -193,10 +228,7 @@ std::string line_chart(const MakeCanvas& make, std::string_view title,
     canvas->text({kLeft - 6, y + 4}, short_number(part * frame.most), Anchor::End);
   }
   canvas->text({kLeft, 15}, title, Anchor::Start);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    canvas->rect({legend[i].x, legend[i].y - 8}, 8, 8, line_colour(i), {});
-    canvas->text({legend[i].x + 12, legend[i].y}, lines[i].name, Anchor::Start);
-  }
+  draw_legend(*canvas, names, legend);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::vector<Point> points;
     double before = 0;

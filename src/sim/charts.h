@@ -17,9 +17,10 @@ struct Span {
 };
 
 /// One row for each device, one bar for each stay. Bars too short to be told apart are drawn as
-/// one.
+/// one. With `legend`, the names of the jobs stand below with their colours, as far as there are
+/// colours enough.
 std::string gantt_chart(const MakeCanvas& make, std::string_view title, const Workload& workload,
-                        const Machine& machine, const SimRun& run, Span span);
+                        const Machine& machine, const SimRun& run, Span span, bool legend = false);
 
 struct Line {
   std::string name;

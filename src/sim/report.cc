@@ -4,20 +4,10 @@
 
 #include "sim/charts.h"
 #include "sim/escape.h"
+#include "sim/page.h"
 
 namespace berth {
 namespace {
-
-constexpr std::string_view kStyle =
-    "body{font:14px/1.5 sans-serif;margin:2em auto;max-width:1000px;padding:0 1em;color:#222;"
-    "background:#fafafa}table{border-collapse:collapse;font-size:13px}"
-    "th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #ddd}"
-    "th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:#fafafa}"
-    ".wide{overflow-x:auto}"
-    "svg{display:block;box-sizing:border-box;width:100%;min-width:700px;height:auto;border:1px "
-    "solid #ddd;margin:.4em 0}"
-    "@media(prefers-color-scheme:dark){body,th:first-child,td:first-child{background:#1b1b1b}"
-    "body{color:#ddd}th,td{border-color:#444}}";
 
 std::string table(const std::vector<ReportedRun>& runs) {
   std::string html = "<div class=\"wide\"><table><tr><th>figure</th>";
@@ -35,11 +25,6 @@ std::string table(const std::vector<ReportedRun>& runs) {
     html += "</tr>\n";
   }
   return html + "</table></div>\n";
-}
-
-/// On a narrow screen a chart is moved about rather than too small to read.
-std::string scrolled(const std::string& chart) {
-  return "<div class=\"wide\">" + chart + "</div>\n";
 }
 
 }  // namespace
@@ -60,10 +45,7 @@ std::string html_report(std::string_view heading, const Workload& workload, cons
     return scrolled(line_chart(svg, title, lines, span));
   };
   std::string html = fmt::format(
-      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title>"
-      "<style>{1}</style></head><body><h1>{0}</h1>\n<p>{2} jobs on {3} GPUs.{4}</p>\n",
-      escape(heading), kStyle, workload.jobs.size(), machine.size(),
+      "<p>{} jobs on {} GPUs.{}</p>\n", workload.jobs.size(), machine.size(),
       runs.empty() || runs.front().summaries.size() < 2
           ? ""
           : fmt::format(" Means of {} runs, with 95 % confidence intervals; the charts show the "
@@ -78,7 +60,7 @@ std::string html_report(std::string_view heading, const Workload& workload, cons
   for (const ReportedRun& run : runs) {
     html += scrolled(gantt_chart(svg, run.name, workload, machine, run.run, span));
   }
-  return html + "</body></html>\n";
+  return whole_page(heading, html);
 }
 
 }  // namespace berth

@@ -51,6 +51,7 @@ constexpr std::array kFigures = {
     Figure{"p50_wait_s", [](const Summary& s) { return s.wait_s.p50; }},
     Figure{"p95_wait_s", [](const Summary& s) { return s.wait_s.p95; }},
     Figure{"p99_wait_s", [](const Summary& s) { return s.wait_s.p99; }},
+    Figure{"summed_wait_s", [](const Summary& s) { return s.summed_wait_s; }},
     Figure{"mean_bounded_slowdown", [](const Summary& s) { return s.bounded_slowdown.mean; }},
     Figure{"p99_bounded_slowdown", [](const Summary& s) { return s.bounded_slowdown.p99; }},
     Figure{"makespan_s", [](const Summary& s) { return s.makespan_s; }},

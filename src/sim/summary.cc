@@ -54,6 +54,23 @@ void add_fairness(Summary& summary, const std::vector<OwnerMean>& owners) {
   }
 }
 
+double summed_wait(const Workload& workload, const SimRun& run) {
+  std::vector<std::pair<Time, double>> starts;
+  for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+    const JobOutcome& outcome = run.outcomes[i];
+    starts.emplace_back(outcome.started,
+                        to_seconds(outcome.ended - workload.jobs[i].submit - outcome.ran));
+  }
+  std::sort(starts.begin(), starts.end());
+  double so_far = 0;
+  double sum = 0;
+  for (const auto& [start, wait] : starts) {
+    so_far += wait;
+    sum += so_far;
+  }
+  return sum / static_cast<double>(starts.size());
+}
+
 }  // namespace
 
 double bounded_slowdown(Duration completion, Duration duration) {
@@ -86,6 +103,7 @@ Summary summarise(const Workload& workload, const Machine& machine, const SimRun
   summary.completion_s = spread(std::move(completions));
   summary.bounded_slowdown = spread(std::move(slowdowns));
   summary.reward = -summary.completion_s.mean * static_cast<double>(summary.jobs);
+  summary.summed_wait_s = summed_wait(workload, run);
   add_fairness(summary, owners);
   summary.makespan_s = to_seconds(run.last_end - run.first_submit);
   double memory = 0;

@@ -17,6 +17,9 @@ struct Summary {
   Spread wait_s;        // from submission to the end, less the time on devices
   Spread completion_s;  // from submission to the end
   Spread bounded_slowdown;
+  /// At each start the waits of all jobs that have started are summed up again, and the sum is
+  /// divided by the number of jobs: an average wait as some studies count it.
+  double summed_wait_s = 0;
   double makespan_s = 0;          // from the first submission to the last end
   double utilization = 0;         // of the devices' time, until the last end
   double memory_utilization = 0;  // claimed; 0 where the devices have no stated memory
