@@ -155,17 +155,29 @@ void DirectRunner::stop(JobId job, StopSignal signal) {
   if (pid == pids_.end()) {
     return;
   }
-  Process& process = *running_.at(pid->second);
-  if (process.cgroup != nullptr && signal == StopSignal::Kill) {
+  if (Process& process = *running_.at(pid->second);
+      process.cgroup != nullptr && signal == StopSignal::Kill) {
     process.cgroup->kill();
-  } else if (process.cgroup != nullptr) {
+  } else {
+    signal_all(process, number_of(signal));
+  }
+}
+
+void DirectRunner::pause(JobId job, bool stopped) {
+  if (const auto pid = pids_.find(job.value); pid != pids_.end()) {
+    signal_all(*running_.at(pid->second), stopped ? SIGSTOP : SIGCONT);
+  }
+}
+
+void DirectRunner::signal_all(const Process& process, int signal) {
+  if (process.cgroup != nullptr) {
     for (const pid_t member : process.cgroup->processes()) {
-      ::kill(member, SIGTERM);
+      ::kill(member, signal);
     }
   } else {
     // Its number cannot be anyone else's: we have not reaped it.
-    signal_tree(process.pid, process.pid, number_of(signal));
-    signal_adopted(marks(job), number_of(signal));
+    signal_tree(process.pid, process.pid, signal);
+    signal_adopted(marks(process.launch.job), signal);
   }
 }
 

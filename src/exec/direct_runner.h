@@ -36,6 +36,7 @@ class DirectRunner final : public Runner {
 
   Result<pid_t> start(Launch launch) override;
   void stop(JobId job, StopSignal signal) override;
+  void pause(JobId job, bool stopped) override;
   std::string cgroup_of(JobId job) const override;
   int event_fd() const override { return child_signal_.get(); }
   std::vector<Exit> take_exits() override;
@@ -66,6 +67,7 @@ class DirectRunner final : public Runner {
   std::vector<JobProcess> adopted() const;
   /// Signals the adopted children that belong to a job, and all their descendants. The kernel gave
   /// them to us, so they belong to this run; their marks only tell the jobs apart.
+  void signal_all(const Process& process, int signal);
   void signal_adopted(const std::vector<std::string>& job_marks, int signal);
 
   Fd child_signal_;

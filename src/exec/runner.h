@@ -52,6 +52,9 @@ class Runner {
   /// alone.
   virtual void stop(JobId job, StopSignal signal) = 0;
 
+  /// Stops the job's whole tree where it is, or lets it go on. A job that has ended is left alone.
+  virtual void pause(JobId job, bool stopped) = 0;
+
   /// The cgroup of a running job, as /proc/PID/cgroup names it; empty where it has none.
   virtual std::string cgroup_of(JobId job) const = 0;
 

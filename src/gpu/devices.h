@@ -41,6 +41,7 @@ struct DeviceSample {
   bool lost = false;
   std::optional<Bytes> used;          // by all processes, without the driver's own reserve
   std::optional<int> utilization;     // percent
+  std::optional<int> memory_busy;     // percent of the time in which memory was read or written
   std::optional<double> power;        // watts
   std::optional<double> power_limit;  // watts
   std::optional<double> energy;       // joules since the driver was loaded

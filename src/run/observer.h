@@ -24,6 +24,7 @@ struct JobEvent {
   std::string_view command;
   std::uint16_t attempt = 0;
   std::vector<std::string> gpus;  // names
+  std::vector<DeviceId> devices;  // the same, as indices of the list of devices
   pid_t pid = 0;
   double time = 0;  // seconds since 1970
 };
@@ -111,6 +112,8 @@ class RunObserver {
 
   virtual void job_started(const JobEvent&) {}
   virtual void job_ended(const JobEvent&, const JobEndEvent&) {}
+  /// The job was stopped where it is, because it is the turn of others, or goes on.
+  virtual void job_stopped(const JobEvent&, bool /*stopped*/) {}
   /// Whole lines that a job has written, newlines included.
   virtual void job_output(JobId, bool is_stderr, std::string_view lines) = 0;
   virtual void warning(std::string_view text) = 0;
@@ -122,6 +125,8 @@ class RunObserver {
   /// A signal came while jobs ran. 1: the jobs may finish; 2: they were asked to end; 3: they were
   /// killed.
   virtual void interrupted(int level, std::uint64_t running);
+  /// A reading of all devices, in the order in which they are listed.
+  virtual void sampled(const std::vector<DeviceSample>&) {}
   /// How often progress() is called; kForever: never.
   virtual Duration interval() const { return kForever; }
   virtual void progress(const RunProgress&) {}

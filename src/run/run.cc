@@ -131,6 +131,9 @@ void Run::loop() {
     if (const Time wake = driver_->wake_at(); wake != kNever) {
       timeout = std::max(Duration{}, wake - at);
     }
+    if (const Time turn = host_.next_turn(); turn != kNever) {
+      timeout = std::min(timeout, std::max(Duration{}, turn - at));
+    }
     if (const Duration interval = observer_.interval(); interval != kForever) {
       if (at - last_redraw_ >= interval) {
         last_redraw_ = at;
@@ -153,6 +156,7 @@ void Run::act(Time at) {
   }
   driver_->decide(at);
   driver_->settle();
+  host_.take_turns(at);
   host_.tell_waits(at);
 }
 

@@ -24,7 +24,8 @@ double wall_seconds() {
 RunHost::RunHost(Parts parts)
     : parts_(parts),
       outputs_(parts_.options.outputs, parts_.poller, parts_.observer),
-      notices_(parts_.devices.list(), parts_.observer) {}
+      notices_(parts_.devices.list(), parts_.observer),
+      turns_(parts_.options, parts_.runner) {}
 
 void RunHost::use(Driver& driver, RunJobs& jobs, std::function<void()> job_ended) {
   driver_ = &driver;
@@ -90,6 +91,7 @@ void RunHost::launch(const StartJob& start, Time at) {
     return;
   }
   driver_->attempts().started(start.job, *pid, parts_.runner.cgroup_of(start.job), at);
+  turns_.started(start, at);
   parts_.observer.job_started(event(start.job, *driver_->attempts().find(start.job)));
 }
 
@@ -111,12 +113,22 @@ void RunHost::keep_order(Launch& launch, std::span<const DeviceId> devices) {
 void RunHost::stop(const StopJob& stop) {
   parts_.runner.stop(stop.job,
                      stop.how == StopJob::How::Ask ? StopSignal::Terminate : StopSignal::Kill);
+  turns_.wake(stop.job);
+}
+
+void RunHost::take_turns(Time at) {
+  turns_.take(at, [this](JobId job, bool stopped) {
+    if (const DrivenAttempt* attempt = driver_->attempts().find(job)) {
+      parts_.observer.job_stopped(event(job, *attempt), stopped);
+    }
+  });
 }
 
 void RunHost::take_exits() {
   const std::vector<Exit> exits = parts_.runner.take_exits();
   const Time at = now();
   for (const Exit& exit : exits) {
+    turns_.ended(exit.job);
     children_.at(exit.job).start_error = exit.start_error;
     AttemptOver over{exit.job, exit.code, exit.signal};
     if (exit.start_error != 0) {
@@ -131,7 +143,8 @@ void RunHost::take_exits() {
 
 JobEvent RunHost::event(JobId id, const DrivenAttempt& attempt) const {
   const RunJob& job = (*jobs_)[id];
-  JobEvent event{id, job.name(), job.command, attempt.number, {}, attempt.pid, wall_seconds()};
+  JobEvent event{id, job.name(),      job.command, attempt.number,
+                 {}, attempt.devices, attempt.pid, wall_seconds()};
   for (const DeviceId device : attempt.devices) {
     event.gpus.push_back(driver_->devices().info(device).spec.name);
   }
@@ -207,6 +220,7 @@ void RunHost::device_changed(DeviceId device, DeviceHealth before) {
 
 void RunHost::reading_taken(const Telemetry::Reading& reading, Time) {
   parts_.account.sampled(reading.samples);
+  parts_.observer.sampled(reading.samples);
 }
 
 }  // namespace berth

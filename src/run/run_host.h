@@ -23,6 +23,7 @@
 #include "run/run_account.h"
 #include "run/run_jobs.h"
 #include "run/run_options.h"
+#include "run/run_turns.h"
 #include "run/wait_notices.h"
 
 namespace berth {
@@ -46,6 +47,9 @@ class RunHost final : public Host {
   Result<void> open_files();
   /// Children have ended.
   void take_exits();
+  /// Where jobs work in turn: stops those whose turn is over, and lets others go on.
+  void take_turns(Time at);
+  Time next_turn() const { return turns_.next(); }
   /// Tells the user why jobs wait.
   void tell_waits(Time at) { notices_.tell(driver_->view(), at); }
   /// Bytes that could not be written to logs.
@@ -83,6 +87,7 @@ class RunHost final : public Host {
   Parts parts_;
   JobOutputs outputs_;
   WaitNotices notices_;
+  RunTurns turns_;
   std::optional<Joblog> joblog_;
   Driver* driver_ = nullptr;
   RunJobs* jobs_ = nullptr;

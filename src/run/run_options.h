@@ -20,6 +20,9 @@ namespace berth {
 
 struct RunOptions {
   std::string policy = "priority";
+  /// Jobs on one device work in turn, each for so long; the others are stopped where they are.
+  /// kForever: nobody is stopped.
+  Duration slice = kForever;
   Placement placement = kUsualPlacement;
   Bytes buffer = DeviceTable::Limits{}.buffer;
   bool enforce_claims = false;

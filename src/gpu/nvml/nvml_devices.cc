@@ -188,6 +188,7 @@ class NvmlDevices final : public DriverDevices {
     }
     if (nvml::Utilization rates{}; reader.took(nvml_->call().utilization(unit.device, &rates))) {
       sample.utilization = static_cast<int>(rates.gpu);
+      sample.memory_busy = static_cast<int>(rates.memory);
     }
     unsigned number = 0;
     if (reader.took(nvml_->call().power(unit.gpu, &number))) {

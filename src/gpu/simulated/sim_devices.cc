@@ -130,6 +130,12 @@ class SimulatedDevices final : public Devices {
     }
     if (known(kSimUtilization) && part.slice < 0) {
       sample.utilization = sim_utilization(record);
+      // As busy as the device, for the part of it that is used.
+      const Bytes memory = sim_memory(record, part.slice);
+      sample.memory_busy = memory == Bytes{}
+                               ? 0
+                               : static_cast<int>(sim_used(record, part.slice).count / 1024 *
+                                                  *sample.utilization / (memory.count / 1024));
     }
     if (known(kSimPower)) {
       sample.power = sim_milliwatts(record) / 1000.0;
