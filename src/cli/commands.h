@@ -36,6 +36,8 @@ int ui_main(Words words);
 int daemon_main(Words words);
 int gpus_main(Words words);
 int recipes_main(Words words);
+int record_main(Words words);
+int compare_main(Words words);
 int sim_main(Words words);
 int whatif_main(Words words);
 int simjob_main(Words words);

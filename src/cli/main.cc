@@ -52,6 +52,8 @@ constexpr std::array kCommands = {
     Command{"batch", "run the tasks of a CSV file in batches, packed by memory", berth::batch_main},
     Command{"gpus", "show the devices and their use", berth::gpus_main},
     Command{"recipes", "see and forget what was learned of jobs", berth::recipes_main},
+    Command{"record", "record the use of devices while a command runs", berth::record_main},
+    Command{"compare", "run the same tasks under several policies", berth::compare_main},
     Command{"sim", "compare policies on a trace or a generated workload", berth::sim_main},
     Command{"whatif", "run the daemon's past or present jobs under other policies",
             berth::whatif_main},

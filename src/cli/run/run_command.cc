@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/run/command_file.h"
 #include "cli/run/pass_input.h"
+#include "cli/run/run_record.h"
 #include "cli/run/run_report.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
@@ -22,6 +23,7 @@
 #include "exec/direct_runner.h"
 #include "policy/policies.h"
 #include "run/run.h"
+#include "run/run_turns.h"
 #include "spec/shell_words.h"
 
 namespace berth {
@@ -37,6 +39,8 @@ struct RunCommand {
   MpsOption mps;
   std::int64_t per_gpu = 1;
   std::optional<std::string> seed;
+  RecordFiles record;
+  Duration slice = std::chrono::seconds(10);
   bool nul = false;
   bool json = false;
   bool dry_run = false;
@@ -77,16 +81,29 @@ Args run_args(RunCommand& command) {
   add_line_flag(args, command.defaults, "retries", "--retries", "N",
                 "run a job that fails again, up to N times");
   args.value("--policy", "NAME",
-             wrap_words(fmt::format("who goes first: {} (default: priority)",
+             wrap_words(fmt::format("who goes first: {}, rr (default: priority)",
                                     fmt::join(live_policy_names(), ", ")),
                         66),
              command.run.policy);
+  args.value("--slice", "TIME",
+             "--policy rr: how long a turn is (default: 10s). Jobs are stopped and\n"
+             "continued; what they hold of GPU memory stays there",
+             command.slice);
   add_weight_flag(args, command.defaults);
   args.value("--log-dir", "DIR", "one log file per job: DIR/1.log, DIR/2.log, …",
              command.run.outputs.log_folder);
   args.flag("--prefix", command.report.prefix, "print each job's output with its number in front");
   args.value("--joblog", "FILE", "one line per ended job, in GNU parallel's columns",
              command.run.joblog);
+  args.value("--record", "FILE",
+             "the use of the devices: FILE.csv has nvidia-smi's columns, FILE.html\n"
+             "is a page with use, power, energy and who ran where; may be repeated",
+             [&](std::string_view path) { return add_record_file(command.record, path); });
+  args.value("--gantt", "FILE", "draw who ran where, as .svg or .png",
+             [&](std::string_view path) -> Result<void> {
+               command.record.gantt = path;
+               return check_picture(path);
+             });
   args.flag("--resume", command.resume, "skip what the joblog says has ended");
   args.flag("--resume-failed", command.resume_failed, "skip what the joblog says has succeeded");
   args.value("--halt", "WHEN", "never, soon,fail=1, now,fail=3, soon,fail=10% (default: never)",
@@ -117,6 +134,7 @@ Args run_args(RunCommand& command) {
   args.example("berth run -- python train.py --lr 0.1");
   args.example("tail -f -n 0 gpu.queue | berth run");
   args.example("berth run --per-gpu 2 --log-dir logs --joblog log.tsv --resume commands.txt");
+  args.example("berth run --record use.csv --record use.html --gantt jobs.png commands.txt");
   args.example("berth run --per-gpu 4 --mps --thread-percentage 50 commands.txt");
   args.example("echo '@gpus=2 @timeout=1h torchrun train.py' | berth run --gpus sim:4");
   return args;
@@ -139,6 +157,9 @@ Result<void> settle(RunCommand& command) {
   command.defaults.apply(run.defaults);
   if (command.per_gpu > 1) {
     run.defaults.needs.share = kWholeShare / static_cast<std::uint32_t>(command.per_gpu);
+  }
+  if (run.policy == "rr") {
+    use_turns(run, command.slice);
   }
   run.buffer = command.sharing.buffer;
   run.placement = command.sharing.placement.value_or(kUsualPlacement);
@@ -242,10 +263,21 @@ Result<int> execute_run(RunCommand& command, std::optional<Input> given) {
   const std::unique_ptr<RunObserver> reporter =
       command.foreground ? prepare_foreground(command, code)
                          : choose_reporter(command.report, command.json, command.run.outputs);
-  Run run(command.run, **devices, locks->get(), **runner, *reporter);
+  Result<std::optional<RunRecord>> record =
+      RunRecord::open(command.record, command.file, **devices, *reporter);
+  if (!record) {
+    return Failure(record.error());
+  }
+  RunObserver& observer = *record ? (*record)->observer() : *reporter;
+  Run run(command.run, **devices, locks->get(), **runner, observer);
   const Result<RunSummary> summary = run.execute(std::move(*given));
   if (!summary) {
     return Failure(summary.error());
+  }
+  if (*record) {
+    if (const Result<void> written = (*record)->finish(); !written) {
+      return Failure(written.error());
+    }
   }
   return command.foreground ? code : exit_code(*summary);
 }
