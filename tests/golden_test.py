@@ -51,8 +51,8 @@ class Golden(RunCase):
     def test_help(self):
         commands = ("run", "sweep", "gpus", "gpus drain", "submit", "queue", "show", "logs", "results", "why",
                     "wait", "kill", "hold", "release", "pause", "resume", "rerun", "edit", "forget",
-                    "ui", "daemon", "schedule", "batch", "recipes", "sim", "sim convert",
-                    "sim --journal", "whatif")
+                    "ui", "daemon", "schedule", "batch", "recipes", "record", "compare",
+                    "sim", "sim convert", "sim --journal", "whatif")
         for command in ("", *commands):
             words = command.split()
             name = "_".join(["help", *words]) + ".txt"
