@@ -149,9 +149,12 @@ Result<JobReport> JobReports::full_report(const JobRecord& record) {
     if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && full.expected_start > 0) {
       why.until = kNever;  // the same again, in other words
     }
+    const bool for_devices = why.kind == Explanation::Kind::NoDevice;
     full.why = explain_waiting(*job, std::move(why));
     full.promise = promise_of(desk_.scheduler(), *job);
-    add_claim(*job, full);
+    if (for_devices) {
+      add_claim(*job, full);
+    }
   }
   return full;
 }
@@ -222,12 +225,7 @@ void JobReports::add_claim(const Job& job, JobReport& report) const {
   if (outlook.claim && needs.memory > Bytes{}) {
     report.claim_runs = outlook.runs;
   } else if (!outlook.claim && needs.alone()) {
-    report.why += fmt::format(
-        ". Its memory is not known yet (about {} more {} of this recipe "
-        "{}): it gets {}{}",
-        outlook.more_runs, outlook.more_runs == 1 ? "run" : "runs",
-        outlook.more_runs == 1 ? "tells" : "tell", needs.gpus == 1 ? "a whole GPU" : "whole GPUs",
-        report.why.find("--mem ") == report.why.npos ? "; --mem SIZE lets it share" : "");
+    report.claim_runs_needed = outlook.more_runs;
   }
 }
 

@@ -42,7 +42,7 @@ class Memory(LifeCase):
         self.make_gates("gate")
         self.berth("submit", "read x < gate")
         self.berth("submit", "train.py --batch 64 --seed 1")
-        self.assertIn("Its memory is not known yet (about 1 more run of this recipe tells): it gets a whole GPU",
+        self.assertIn("its memory is not known yet (about 1 more run of this recipe tells): it gets a whole GPU",
                       self.why(2))
         self.assertNotIn("claim_runs", self.show(2))
         with open(self.path("runs.csv"), "w", encoding="utf-8") as file:

@@ -141,7 +141,7 @@ class Submissions(BoundsCase):
             self.check_bound(lambda n, key=key: self.job(**{key: "s" * n}), key, most,
                              taken=key != "model")  # there is no such device
         for key in ("output", "error"):
-            self.check_bound(lambda n, key=key: self.job(**{key: "/" * n}), key, 4095)
+            self.check_bound(lambda n, key=key: self.job(**{key: "/" * (n - 1) + key[0]}), key, 4095)
         self.check_bound(lambda n: self.job(directory="/" * n), "directory", 4095)
         self.check_bound(lambda n: self.job(labels={"k": "v" * n}), "labels", 1024)
         self.check_bound(lambda n: self.job(labels={"k" * n: "v"}), "labels", 1024)

@@ -86,6 +86,7 @@ void fields(Io& io, In<Io, JobReport>& report) {
   io.or_nothing("why", report.why);
   io.or_nothing("promise", report.promise);
   io.or_nothing("claim_runs", report.claim_runs);
+  io.or_nothing("claim_runs_needed", report.claim_runs_needed);
   io.or_nothing("environment", report.environment);
 }
 

@@ -65,7 +65,8 @@ struct JobReport {
   std::string why;                       // why it waits; only when asked for
   std::optional<PromiseReport> promise;  // likewise
   std::uint64_t claim_runs = 0;  // runs that its learned claim comes from; only when asked for
-  std::vector<AttemptReport> attempts;                  // only when asked for
+  std::uint64_t claim_runs_needed = 0;  // about how many more until it has one; likewise
+  std::vector<AttemptReport> attempts;  // only when asked for
   std::optional<std::vector<std::string>> environment;  // likewise, if the client may edit the job
 };
 

@@ -152,7 +152,7 @@ void fields(Io& io, In<Io, SubmitReply>& reply) {
   io.version();
   io.required("first", reply.first);
   io.required("count", reply.count);
-  io.field("note", reply.note);
+  io.or_nothing("note", reply.note);
 }
 
 std::string to_json(const SubmitRequest& submission) {

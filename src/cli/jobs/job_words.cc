@@ -30,6 +30,18 @@ std::string expected_start_of(const JobReport& job) {
   return left < 1 ? "soon" : "in " + for_seconds(left);
 }
 
+std::string unknown_memory_of(const JobReport& job) {
+  const std::uint64_t runs = job.claim_runs_needed;
+  if (runs == 0) {
+    return "";
+  }
+  return fmt::format(
+      "its memory is not known yet (about {} more {} of this recipe {}): it gets {}{}", runs,
+      runs == 1 ? "run" : "runs", runs == 1 ? "tells" : "tell",
+      job.description.spec.needs.gpus == 1 ? "a whole GPU" : "whole GPUs",
+      job.why.find("--mem ") == job.why.npos ? "; --mem SIZE lets it share" : "");
+}
+
 std::string promise_of(const JobReport& job) {
   if (!job.promise) {
     return "";

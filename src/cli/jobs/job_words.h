@@ -16,6 +16,8 @@ std::string age_of(const JobReport& job);
 std::string expected_start_of(const JobReport& job);
 /// What the policy promises a waiting job, as a sentence; empty when it promises nothing.
 std::string promise_of(const JobReport& job);
+/// What a waiting job gets because its memory is not known yet, as a sentence; empty when it is.
+std::string unknown_memory_of(const JobReport& job);
 /// The job's state, or "paused".
 std::string state_of(const JobReport& job);
 Colour colour_of(const std::string& state);

@@ -70,6 +70,7 @@ void print_job(const JobReport& job) {
   line("why", job.why);
   line("starts", expected_start_of(job));
   line("promise", promise_of(job));
+  line("memory", unknown_memory_of(job));
   line("exit code", job.exit_code ? std::to_string(*job.exit_code) : "");
   line("signal", job.signal ? signal_name(*job.signal) : "");
   line("reason", job.reason);
@@ -218,6 +219,9 @@ int why_main(Words words) {
     }
     if (const std::string promise = promise_of(job); !promise.empty()) {
       why += "; " + promise;
+    }
+    if (const std::string memory = unknown_memory_of(job); !memory.empty()) {
+      why += "; " + memory;
     }
     const std::string of = jobs->size() == 1 ? "" : fmt::format("job {}: ", job.id.value);
     fmt::print("{}\n", wrap_words(of + why, describe_terminal(STDOUT_FILENO).columns));
