@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= $(shell date +%s)
 
 BUILD_PACKAGES = cmake ninja-build g++ ccache libfmt-dev nlohmann-json3-dev libexpected-dev \
-  libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev nodejs
+  libtomlplusplus-dev libboost-dev libsqlite3-dev zlib1g-dev libeigen3-dev nodejs
 # Some builds of nodejs bring npm along, and then Debian's package of that name cannot be installed.
 NPM_PACKAGE = $(if $(shell command -v npm),,npm)
 # A browser without a font shows nothing.

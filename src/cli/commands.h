@@ -40,6 +40,7 @@ int record_main(Words words);
 int compare_main(Words words);
 int sim_main(Words words);
 int whatif_main(Words words);
+int train_main(Words words);
 int simjob_main(Words words);
 /// Sets what simulated devices report; for tests and for experiments with faults.
 int simset_main(Words words);

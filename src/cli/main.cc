@@ -57,6 +57,7 @@ constexpr std::array kCommands = {
     Command{"sim", "compare policies on a trace or a generated workload", berth::sim_main},
     Command{"whatif", "run the daemon's past or present jobs under other policies",
             berth::whatif_main},
+    Command{"train", "train the learned policy in the simulator", berth::train_main},
     Command{"simjob", "use simulated devices as a training run would", berth::simjob_main},
     Command{"selftest", "show that nothing is lost when the daemon is killed",
             berth::selftest_main},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/kept_devices.h"
 #include "policy/pool.h"
 
 namespace berth {
@@ -115,32 +116,8 @@ bool Backfilling::impatient(const View& view, const Job& job) const {
   return view.now() >= add_saturating(job.submitted, options_.patience);
 }
 
-/// The devices on which the job will have room first. Of those that have it by a known time, the
-/// ones that have it latest: the others are of use to other jobs until then.
 std::optional<Reservation> Backfilling::reserve(const View& view, const Job& job) const {
-  const Needs& needs = view.queue().needs(job.shape);
-  std::vector<std::pair<Time, DeviceId>> free;
-  for (std::uint32_t i = 0; i < view.devices().size(); ++i) {
-    const DeviceSlot& slot = view.devices()[DeviceId{i}];
-    if (slot.health == DeviceHealth::Ok && view.devices().fits_when_empty(DeviceId{i}, needs)) {
-      free.emplace_back(view.expected_free(DeviceId{i}, needs), DeviceId{i});
-    }
-  }
-  if (free.size() < needs.gpus) {
-    return std::nullopt;  // devices are drained or lost: keeping the others back gains nothing
-  }
-  std::sort(free.begin(), free.end());
-  Reservation kept{job.id, free[needs.gpus - 1].first, {}};
-  if (kept.from == kNever && !impatient(view, job)) {
-    return std::nullopt;
-  }
-  auto end = free.begin() + needs.gpus;
-  while (kept.from != kNever && end != free.end() && end->first <= kept.from) {
-    ++end;
-  }
-  std::for_each(end - needs.gpus, end,
-                [&](const auto& each) { kept.devices.push_back(each.second); });
-  return kept;
+  return keep_devices(view, job, impatient(view, job));
 }
 
 /// The gap behind a reservation of devices.

@@ -7,7 +7,10 @@
 #include <optional>
 
 #include "base/units.h"
+#include "policy/learned.h"
 #include "policy/make.h"
+#include "rl/model_file.h"
+#include "rl/packed_name.h"
 
 namespace berth {
 namespace {
@@ -54,6 +57,8 @@ constexpr std::array kPolicies = {
           [](Options options) { return make_energy(options.power_budget); }},
     Entry{"rr", "everybody runs for a slice in turn; preempts",
           [](Options options) { return make_round_robin(options.slice, options.preemption_cost); }},
+    Entry{"rl", "a rank that was learned in the simulator; rl:FILE uses a model of your own",
+          [](Options) { return make_learned(shipped_model()); }},
 };
 
 struct Rule {
@@ -139,6 +144,11 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
                   fmt::format("'{}' has no power budget: write watts, like energy:1500", name));
     }
     return make_energy(*watts);
+  }
+  if (name.starts_with(kLearnedPrefix)) {
+    Result<Model> model = unpack_model(name);
+    return model ? Result<std::unique_ptr<Policy>>(make_learned(std::move(*model)))
+                 : Failure(model.error());
   }
   for (const Entry& entry : kPolicies) {
     if (entry.name == name) {

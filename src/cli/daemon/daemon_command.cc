@@ -17,6 +17,7 @@
 #include "cli/toolkit/daemon_client.h"
 #include "cli/toolkit/gpus_option.h"
 #include "cli/toolkit/memory_options.h"
+#include "cli/toolkit/model_option.h"
 #include "cli/toolkit/table.h"
 #include "daemon/start.h"
 #include "policy/policies.h"
@@ -209,6 +210,11 @@ int daemon_main(Words words) {
   if (!*parsed) {
     return 0;
   }
+  Result<std::string> packed = pack_policy(options.policy);
+  if (!packed) {
+    return report("berth daemon", packed.error());
+  }
+  options.policy = std::move(*packed);
   options.buffer = sharing.buffer;
   options.placement = sharing.placement;
   options.enforce_claims = sharing.enforce_claims;

@@ -18,6 +18,7 @@
 #include "cli/toolkit/gpus_option.h"
 #include "cli/toolkit/line_flags.h"
 #include "cli/toolkit/memory_options.h"
+#include "cli/toolkit/model_option.h"
 #include "cli/toolkit/mps_option.h"
 #include "cli/toolkit/table.h"
 #include "exec/direct_runner.h"
@@ -84,7 +85,14 @@ Args run_args(RunCommand& command) {
              wrap_words(fmt::format("who goes first: {}, rr (default: priority)",
                                     fmt::join(live_policy_names(), ", ")),
                         66),
-             command.run.policy);
+             [&](std::string_view name) -> Result<void> {
+               Result<std::string> packed = pack_policy(std::string(name));
+               if (!packed) {
+                 return Failure(packed.error());
+               }
+               command.run.policy = std::move(*packed);
+               return {};
+             });
   args.value("--slice", "TIME",
              "--policy rr: how long a turn is (default: 10s). Jobs are stopped and\n"
              "continued; what they hold of GPU memory stays there",

@@ -16,6 +16,7 @@
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
+#include "rl/packed_name.h"
 #include "sim/charts.h"
 #include "sim/report.h"
 
@@ -94,8 +95,8 @@ class Watcher {
       const SimJob& job = workload.jobs[i];
       const JobOutcome& outcome = run.outcomes[i];
       const Duration completion = outcome.ended - job.submit;
-      fmt::print(jobs_.get(), "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g}\n", contender.policy,
-                 placement_name(contender.placement), trial,
+      fmt::print(jobs_.get(), "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g}\n",
+                 policy_label(contender.policy), placement_name(contender.placement), trial,
                  workload.names.empty() ? std::to_string(i + 1) : csv_cell(workload.names[i]),
                  csv_cell(workload.owners[job.owner]), to_seconds(job.submit.time_since_epoch()),
                  to_seconds(outcome.started.time_since_epoch()),
@@ -143,7 +144,7 @@ std::string study_json(const PreparedStudy& study, const Summaries& summaries,
   reply.skipped_rows = study.skipped;
   for (std::size_t i = 0; i < study.contenders.size(); ++i) {
     WhatifReply::Row& row = reply.results.emplace_back();
-    row.policy = study.contenders[i].policy;
+    row.policy = policy_label(study.contenders[i].policy);
     row.placement = placement_name(study.contenders[i].placement);
     row.jobs = summaries[i].front().jobs;
     row.runs = summaries[i].size();
@@ -194,7 +195,7 @@ void print_summary_table(const PreparedStudy& study, const Summaries& summaries,
     const auto of = [&](double (*value)(const Summary&)) {
       return estimate(summaries[i], Figure{"", value});
     };
-    std::vector<Cell> cells{study.contenders[i].policy};
+    std::vector<Cell> cells{std::string(policy_label(study.contenders[i].policy))};
     if (placements) {
       cells.emplace_back(placement_name(study.contenders[i].placement));
     }
@@ -218,7 +219,9 @@ void print_summary_table(const PreparedStudy& study, const Summaries& summaries,
 
 std::string contender_name(const PreparedStudy& study, std::size_t contender, bool placements) {
   const Contender& one = study.contenders[contender];
-  return placements ? fmt::format("{} {}", one.policy, placement_name(one.placement)) : one.policy;
+  const std::string_view policy = policy_label(one.policy);
+  return placements ? fmt::format("{} {}", policy, placement_name(one.placement))
+                    : std::string(policy);
 }
 
 /// `out.png` for one contender, `out.fifo.png` and so on for several.

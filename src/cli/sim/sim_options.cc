@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "cli/sim/daemon_history.h"
+#include "cli/toolkit/model_option.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/words.h"
 #include "sim/generate.h"
@@ -161,10 +162,16 @@ void SimCommandOptions::declare_study(Args& args) {
                         kHelpWidth),
              [this](std::string_view text) -> Result<void> {
                for (const std::string_view name : split(text, ',')) {
-                 if (const auto policy = make_policy(policy_of(name)); !policy) {
+                 const std::string_view plain = policy_of(name);
+                 const Result<std::string> packed = pack_policy(std::string(plain));
+                 if (!packed) {
+                   return Failure(packed.error());
+                 }
+                 if (const auto policy = make_policy(*packed); !policy) {
                    return Failure(policy.error());
                  }
-                 policies.emplace_back(name);
+                 policies.push_back(
+                     fmt::format("{}{}", name.substr(0, name.size() - plain.size()), *packed));
                }
                return {};
              });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gpu/locks/lock_folder.h"
+#include "rl/packed_name.h"
 
 namespace berth {
 namespace {
@@ -20,7 +21,7 @@ std::string host_name() {
 void announce_daemon(Desk& desk) {
   DaemonEvent event;
   event.paused = desk.scheduler().paused();
-  event.policy = desk.driver.policy();
+  event.policy = policy_label(desk.driver.policy());
   event.placement = placement_name(desk.scheduler().placement());
   desk.events.announce("daemon", to_json(event));
 }
@@ -29,7 +30,7 @@ HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Pee
   const std::vector<DeviceState>& devices = desk.driver.devices().states();
   StatusReply status;
   status.pid = ::getpid();
-  status.policy = desk.driver.policy();
+  status.policy = policy_label(desk.driver.policy());
   status.placement = placement_name(desk.scheduler().placement());
   status.oom_risk = desk.driver.memory().risk();
   status.owners = desk.owners.whom() == ChargedTo::User ? "user" : "project";

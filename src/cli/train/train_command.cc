@@ -1,0 +1,319 @@
+// berth train: makes a model for the learned policy.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "base/read_file.h"
+#include "cli/commands.h"
+#include "cli/sim/sim_options.h"
+#include "cli/toolkit/args.h"
+#include "cli/toolkit/words.h"
+#include "cli/train/train_report.h"
+#include "rl/model_file.h"
+#include "train/trainer.h"
+
+namespace berth {
+namespace {
+
+constexpr std::string_view kTrainName = "berth train";
+constexpr std::uint64_t kTestSeed = 1'000'000'000;  // generated tests are far from all lessons
+
+struct TrainOptions {
+  std::vector<Source> sources;
+  std::vector<Source> tests;
+  CourseOptions course;
+  TrainPlan plan;
+  std::string out;
+  std::string curve;
+  bool resume = false;
+  bool json = false;
+};
+
+Result<std::vector<std::pair<std::size_t, std::size_t>>> parse_rows(std::string_view text) {
+  std::vector<std::pair<std::size_t, std::size_t>> rows;
+  for (const std::string_view part : split(text, ',')) {
+    const std::size_t colon = part.find(':');
+    const Result<std::int64_t> first = parse_integer(part.substr(0, colon), "rows");
+    const Result<std::int64_t> count =
+        parse_integer(colon == std::string_view::npos ? "" : part.substr(colon + 1), "rows");
+    if (!first || !count || *first < 0 || *count <= 0) {
+      return fail(ErrorCode::Usage, fmt::format("{}: write FIRST:COUNT, like 0:1000", part));
+    }
+    rows.emplace_back(static_cast<std::size_t>(*first), static_cast<std::size_t>(*count));
+  }
+  return rows;
+}
+
+Args::Setter whole(std::size_t& out, std::string name, std::int64_t least = 1) {
+  return [&out, name, least](std::string_view text) -> Result<void> {
+    const Result<std::int64_t> value = parse_integer(text, name);
+    if (!value || *value < least) {
+      return fail(ErrorCode::Usage, fmt::format("{} must be a number from {} on", name, least));
+    }
+    out = static_cast<std::size_t>(*value);
+    return {};
+  };
+}
+
+/// Options of a workload go to the one named last.
+Args::Setter of_last(TrainOptions& options, std::string name,
+                     std::function<Result<void>(Source&, std::string_view)> set) {
+  return [&options, name, set](std::string_view text) -> Result<void> {
+    return options.sources.empty()
+               ? fail(ErrorCode::Usage, fmt::format("{} comes after a --workload", name))
+               : set(options.sources.back(), text);
+  };
+}
+
+Args train_args(TrainOptions& options) {
+  Args args("berth train --workload TRACE|GENERATOR --gpus SPEC --out MODEL [options]",
+            "Trains a model for policy rl:MODEL in the simulator, on windows of a trace or on\n"
+            "generated jobs, and tells how it does on windows that it was not trained on. Several\n"
+            "workloads may be named; --gpus, --rows and so on belong to the one before them.");
+  args.value("--workload", "WHAT", "a trace, or generated jobs, as for berth sim",
+             [&](std::string_view text) -> Result<void> {
+               options.sources.emplace_back().workload = text;
+               return {};
+             });
+  args.value("--gpus", "SPEC", "the machine: 24, 3x8, 3x8x24GiB, …",
+             of_last(options, "--gpus", [](Source& source, std::string_view text) -> Result<void> {
+               source.gpus = text;
+               return {};
+             }));
+  args.value("--rows", "FIRST:COUNT,…", "train only on these rows of the trace",
+             of_last(options, "--rows", [](Source& source, std::string_view text) -> Result<void> {
+               const auto rows = parse_rows(text);
+               source.rows = rows ? *rows : decltype(source.rows){};
+               return rows ? Result<void>{} : Failure(rows.error());
+             }));
+  args.value(
+      "--test-rows", "FIRST:COUNT,…", "test on these (default: the last fifth)",
+      of_last(options, "--test-rows", [&](Source& source, std::string_view text) -> Result<void> {
+        const auto rows = parse_rows(text);
+        if (!rows) {
+          return Failure(rows.error());
+        }
+        Source& test = options.tests.emplace_back(source);
+        test.rows = *rows;
+        return {};
+      }));
+  args.value("--window", "ROWS", "jobs in each schedule (default: 1024)",
+             of_last(options, "--window", [](Source& source, std::string_view text) {
+               return whole(source.window, "--window")(text);
+             }));
+  args.value("--every", "ROWS", "from one window to the next (default: half a window)",
+             of_last(options, "--every", [](Source& source, std::string_view text) {
+               return whole(source.every, "--every")(text);
+             }));
+  args.value("--lessons", "N", "windows, or generated workloads, at most (default: 64)",
+             of_last(options, "--lessons", [](Source& source, std::string_view text) {
+               return whole(source.lessons, "--lessons")(text);
+             }));
+  args.value(
+      "--placement", "NAME", "where jobs are placed (default: idle)",
+      of_last(options, "--placement", [](Source& source, std::string_view text) -> Result<void> {
+        const Result<Placement> placement = parse_placement(text);
+        if (!placement) {
+          return Failure(placement.error());
+        }
+        source.placement = *placement;
+        return {};
+      }));
+  args.value("--estimate-error", "E", "expected lengths are wrong by a factor of e^(E × normal)",
+             of_last(options, "--estimate-error",
+                     [](Source& source, std::string_view text) -> Result<void> {
+                       const Result<double> error = parse_real(text, "--estimate-error");
+                       if (!error || !(*error >= 0)) {
+                         return fail(ErrorCode::Usage, "--estimate-error must be 0 or more");
+                       }
+                       source.estimate_error = *error;
+                       return {};
+                     }));
+  args.value("--reward", "WHAT",
+             "what to make small: slowdown (the default), completion, wait,\n"
+             "makespan or seed; slowdown,energy=1,fairness=0.5 adds others",
+             [&](std::string_view text) -> Result<void> {
+               Result<Reward> reward = parse_reward(text);
+               if (!reward) {
+                 return Failure(reward.error());
+               }
+               options.course.reward = std::move(*reward);
+               return {};
+             });
+  args.value("--beside", "POLICY", "costs are told as parts of this policy's (default: sjf)",
+             options.course.usual);
+  args.value("--steps", "N", "decisions to learn from (default: 5000000)",
+             whole(options.plan.steps, "--steps"));
+  args.value("--hidden", "N", "units of a network beside the linear rank (default: 0)",
+             [&](std::string_view text) -> Result<void> {
+               Result<void> set = whole(options.plan.hidden, "--hidden", 0)(text);
+               return set && options.plan.hidden > kMostHidden
+                          ? fail(ErrorCode::Usage,
+                                 fmt::format("--hidden can be {} at most", kMostHidden))
+                          : set;
+             });
+  args.value("--starts", "HOW",
+             "hold: what is free waits with the job that is ranked first (the\n"
+             "default); backfill: others go past it if that does not delay it",
+             [&](std::string_view text) -> Result<void> {
+               options.plan.holds = text == "hold";
+               return text == "hold" || text == "backfill"
+                          ? Result<void>{}
+                          : fail(ErrorCode::Usage, "--starts is hold or backfill");
+             });
+  args.value("--seed", "N", "the same seed gives the same model (default: 1)",
+             whole(options.plan.seed, "--seed", 0));
+  args.value("--trainer", "HOW", "evolution (the default) or ppo", options.plan.trainer);
+  args.value("--population", "N", "models tried in each generation (default: 24)",
+             whole(options.plan.population, "--population", 4));
+  args.value("--batch", "N", "schedules that each of them is tried on (default: 12)",
+             whole(options.plan.batch, "--batch"));
+  args.value("--out", "FILE", "where to write the model", options.out);
+  args.value("--curve", "FILE", "write the learning curve as .csv or .svg", options.curve);
+  args.flag("--resume", options.resume, "go on from the checkpoint beside the model");
+  args.flag("--json", options.json, "print JSON");
+  args.example("berth train --workload jobs.csv --gpus 64 --out mine.berth");
+  args.example("berth train --workload mix:n=50 --gpus 2x24GiB --reward wait --out mix.berth");
+  args.example("berth sim --trace jobs.csv --gpus 64 --policy priority,sjf,rl:mine.berth");
+  return args;
+}
+
+/// What a source is tested on where nobody says it: the last fifth of its rows, which training then
+/// leaves out, or jobs that are generated with other seeds.
+Result<Source> hold_out(Source& source) {
+  Source test = source;
+  if (!is_trace(source.workload)) {
+    return test;
+  }
+  const Result<std::size_t> rows = rows_of(source);
+  if (!rows) {
+    return Failure(rows.error());
+  }
+  if (source.rows.empty()) {
+    source.rows = {{0, *rows}};
+  }
+  auto& [first, count] = source.rows.back();
+  const std::size_t kept = std::max<std::size_t>(count - std::min(count, *rows - first) / 5, 1);
+  test.rows = {{first + kept, std::max<std::size_t>(count - kept, 1)}};
+  count = kept;
+  return test;
+}
+
+std::string describe(const std::vector<Source>& sources) {
+  std::string text;
+  for (const Source& source : sources) {
+    text += fmt::format("{}{} on {}", text.empty() ? "" : "; ",
+                        source.workload.substr(source.workload.rfind('/') + 1), source.gpus);
+    for (std::size_t i = 0; i < source.rows.size(); ++i) {
+      text += fmt::format("{}{}:{}", i == 0 ? " rows " : ",", source.rows[i].first,
+                          source.rows[i].second);
+    }
+  }
+  return text;
+}
+
+Result<void> learn(const TrainOptions& options, Trainer& trainer) {
+  const std::string checkpoint = options.out + ".checkpoint";
+  if (options.resume) {
+    const Result<std::string> text = read_file(checkpoint);
+    if (!text) {
+      return fail(text.error().code,
+                  fmt::format("there is no checkpoint '{}': omit --resume", checkpoint));
+    }
+    if (Result<void> loaded = trainer.load(*text); !loaded) {
+      return loaded;
+    }
+  }
+  TrainProgress progress(options.plan.steps, options.json);
+  while (!trainer.is_done()) {
+    const std::optional<CurvePoint> point = trainer.step();
+    progress.show(trainer);
+    if (point) {
+      if (Result<void> saved = write_file(checkpoint, trainer.save()); !saved) {
+        return saved;
+      }
+    }
+  }
+  progress.done(trainer);
+  return {};
+}
+
+Result<void> train(TrainOptions& options) {
+  if (options.sources.empty() || options.out.empty()) {
+    return fail(ErrorCode::Usage,
+                "say what to train on and where to write the model: --workload "
+                "jobs.csv --gpus 8 --out mine.berth");
+  }
+  for (Source& source : options.sources) {
+    if (source.gpus.empty()) {
+      return fail(
+          ErrorCode::Usage,
+          fmt::format("say on which machine {} runs: --gpus 8, --gpus 2x8x24GiB", source.workload));
+    }
+  }
+  if (options.tests.empty()) {
+    for (Source& source : options.sources) {
+      Result<Source> test = hold_out(source);
+      if (!test) {
+        return Failure(test.error());
+      }
+      options.tests.push_back(std::move(*test));
+    }
+  }
+  Result<Course> course = Course::make(options.sources, options.course, options.plan.seed * 1000);
+  Result<Course> tests = course ? Course::make(options.tests, options.course, kTestSeed)
+                                : Result<Course>(Failure(course.error()));
+  if (!tests) {
+    return Failure(tests.error());
+  }
+  const Result<std::unique_ptr<Trainer>> made = make_trainer(*course, options.plan);
+  if (!made) {
+    return Failure(made.error());
+  }
+  Trainer& trainer = **made;
+  if (Result<void> learned = learn(options, trainer); !learned) {
+    return learned;
+  }
+  Model model = trainer.best();
+  const TestResult result = test_model(*tests, model);
+  model.origin.name = options.out.substr(options.out.rfind('/') + 1);
+  model.origin.workload = describe(options.sources);
+  model.origin.reward = describe(options.course.reward);
+  model.origin.trainer =
+      fmt::format("{}, {} decisions, {}", options.plan.trainer, trainer.steps(),
+                  model.is_linear() ? "linear" : fmt::format("{} hidden units", model.hidden));
+  model.origin.result = fmt::format("{:.4g} on {} unseen schedules, {} {:.4g}", result.model,
+                                    tests->size(), options.course.usual, result.usual);
+  if (Result<void> written = write_file(options.out, to_text(model)); !written) {
+    return written;
+  }
+  if (!options.curve.empty()) {
+    if (Result<void> drawn = write_curve(options.curve, trainer.curve()); !drawn) {
+      return drawn;
+    }
+  }
+  print_result(model, result, trainer, options.course.usual, options.json);
+  return {};
+}
+
+}  // namespace
+
+int train_main(Words words) {
+  TrainOptions options;
+  options.course.reward = *parse_reward("slowdown");
+  Args args = train_args(options);
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed) {
+    return report(kTrainName, parsed.error());
+  }
+  if (!*parsed) {
+    return 0;
+  }
+  const Result<void> trained = train(options);
+  return trained ? 0 : report(kTrainName, trained.error());
+}
+
+}  // namespace berth

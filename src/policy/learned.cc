@@ -1,0 +1,315 @@
+#include "policy/learned.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "policy/decayed_use.h"
+#include "policy/kept_devices.h"
+#include "policy/pool.h"
+#include "policy/running_ends.h"
+#include "policy/window_order.h"
+#include "rl/candidates.h"
+
+namespace berth {
+namespace {
+
+/// How many kinds of job behind the candidates are tried.
+constexpr int kMostHeads = 256;
+
+bool wants_certain_devices(const Needs& needs) {
+  return needs.gpus > 0 && !needs.any_whole_device();
+}
+
+class Learned final : public Policy {
+ public:
+  Learned(Model model, const LearnedOptions& options)
+      : model_(std::move(model)),
+        options_(options),
+        order_{options.aging},
+        use_(options.half_life),
+        use_scale_(std::log(2.0) / std::max(to_seconds(options.half_life), 1e-9)) {}
+
+  std::string_view name() const override { return "rl"; }
+  Rank rank(const Job& job, const Needs&) override { return order_.rank(job); }
+
+  void joined(const Job& job, const Needs& needs) override {
+    candidates_.joined(job, needs);
+    choosy_ += wants_certain_devices(needs) ? 1 : 0;
+  }
+  void left(const Job& job, const Needs& needs) override {
+    candidates_.left(job);
+    choosy_ -= wants_certain_devices(needs) ? 1 : 0;
+    blocked_ = job.id == blocked_ ? JobId{} : blocked_;
+  }
+  void started(const Job& job, const Needs& needs, Time now) override {
+    running_.add(job, needs, now);
+    use_.started(job, needs, now);
+    choosy_ += wants_certain_devices(needs) ? 1 : 0;
+  }
+  void stopped(const Job& job, const Needs& needs, Time now) override {
+    running_.remove(job);
+    use_.stopped(job, needs, now);
+    choosy_ -= wants_certain_devices(needs) ? 1 : 0;
+  }
+
+  PolicyBooks close_books() override {
+    PolicyBooks books = {0};
+    running_.add_to(books);
+    books[0] = static_cast<std::int64_t>(books.size());
+    use_.add_to(books);
+    return books;
+  }
+  bool take_books(const PolicyBooks& books) override {
+    const auto all = std::span(books);
+    if (all.empty() || all[0] < 1 || static_cast<std::uint64_t>(all[0]) > all.size()) {
+      return false;
+    }
+    const auto notes = static_cast<std::size_t>(all[0]);
+    return running_.take(all.subspan(1, notes - 1)) && use_.take(all.subspan(notes));
+  }
+
+  std::optional<Proposal> propose(const View& view) override {
+    const std::span<const RankedJob> jobs = candidates_.look(view);
+    blocked_ = {};
+    holds_all_ = false;
+    first_due_ = jobs.empty() ? kNever : due(jobs.front().key.rank);
+    if (jobs.empty() || nothing_fits(view)) {
+      return std::nullopt;
+    }
+    Waited waited;
+    if (view.now() >= first_due_) {
+      if (auto devices = view.place(jobs.front().shape, {})) {
+        return Proposal{jobs.front().key.job, std::move(*devices)};
+      }
+      wait_for(view, jobs.front(), waited);
+    }
+    rank_all(view, jobs);
+    if (auto proposal = choose(view, jobs, waited)) {
+      return proposal;
+    }
+    return !holds_all_ && !candidates_.are_all() ? choose_behind(view, waited) : std::nullopt;
+  }
+
+  std::optional<Reservation> reservation(const View& view) const override {
+    return blocked_ == JobId{} ? std::nullopt : keep(view, view.job(blocked_));
+  }
+
+  Time next_look(const View& view) const override {
+    const Time impatient = blocked_ == JobId{}
+                               ? kNever
+                               : add_saturating(view.job(blocked_).submitted, options_.patience);
+    return std::min(first_due_ > view.now() ? first_due_ : kNever,
+                    impatient > view.now() ? impatient : kNever);
+  }
+
+ private:
+  /// What is kept for the job that the policy waits for.
+  struct Waited {
+    bool any = false;
+    Reservation kept;                                   // its devices, where it matters which
+    Duration length = kForever;                         // jobs that are gone by then delay nobody
+    Amount spare = std::numeric_limits<Amount>::max();  // others may take so much
+  };
+
+  Time due(Rank rank) const {
+    constexpr Rank kLast = rank_of(kNever) - 1;
+    const auto window_end = std::chrono::microseconds(std::clamp(rank, -kLast, kLast));
+    return add_saturating(Time(Duration(window_end)), options_.grace);
+  }
+
+  /// Whether a decision is in vain: all jobs want whole devices, and none is idle.
+  bool nothing_fits(const View& view) const {
+    return choosy_ == 0 && view.devices().idle() == 0 && !view.devices().cpu_free();
+  }
+
+  bool in_pool(const View& view) const {
+    return choosy_ == 0 && view.devices().serving() == view.devices().size();
+  }
+
+  bool impatient(const View& view, const Job& job) const {
+    return view.now() >= add_saturating(job.submitted, options_.patience);
+  }
+
+  std::optional<Reservation> keep(const View& view, const Job& job) const {
+    return keep_devices(view, job, impatient(view, job));
+  }
+
+  void wait_for(const View& view, const RankedJob& job, Waited& waited) {
+    if (job.gpus == 0) {
+      return;
+    }
+    const Amount idle = static_cast<Amount>(view.devices().idle()) * kWholeShare;
+    if (in_pool(view)) {
+      const Amount wanted = static_cast<Amount>(job.gpus) * kWholeShare;
+      const RunningEnds::Shadow shadow = running_.shadow(wanted, idle, view.now());
+      if (shadow.when == kNever && !impatient(view, view.job(job.key.job))) {
+        return;
+      }
+      waited.length = shadow.when == kNever ? Duration{} : shadow.when - view.now();
+      waited.spare = shadow.when == kNever ? std::max(idle - wanted, Amount{0}) : shadow.spare;
+    } else {
+      std::optional<Reservation> kept = keep(view, view.job(job.key.job));
+      if (!kept) {
+        return;
+      }
+      waited.length = kept->from == kNever ? Duration{} : kept->from - view.now();
+      waited.kept = std::move(*kept);
+    }
+    waited.any = true;
+    blocked_ = job.key.job;
+    // Where it matters which devices, only those are held: others may be of no use to this job.
+    holds_all_ = model_.holds && waited.kept.devices.empty();
+    if (model_.holds) {
+      waited.length = Duration{};
+      waited.spare = 0;
+    }
+  }
+
+  void rank_all(const View& view, std::span<const RankedJob> jobs) {
+    rest_ = rest_of(view, jobs);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      fits_[i] = may_fit(view, jobs[i]);
+      ranks_[i] = rank_of_job(view, jobs[i], fits_[i]);
+    }
+  }
+
+  Rest rest_of(const View& view, std::span<const RankedJob> jobs) {
+    Rest rest;
+    rest.idle_devices = view.devices().idle();
+    rest.serving = std::max<std::size_t>(view.devices().serving(), 1);
+    rest.idle = static_cast<double>(rest.idle_devices) / static_cast<double>(rest.serving);
+    rest.waiting = std::log1p(static_cast<double>(candidates_.waiting())) / 10;
+    for (const RankedJob& job : jobs) {
+      rest.mean_length += job.log_length;
+      rest.mean_gpus += job.log_gpus;
+    }
+    rest.mean_length /= static_cast<double>(jobs.size());
+    rest.mean_gpus /= static_cast<double>(jobs.size());
+    if (devices_seen_ != view.devices().size()) {
+      devices_seen_ = view.devices().size();
+      device_memory_ = static_cast<double>(largest_memory(view.devices()).count);
+    }
+    rest.device_memory = device_memory_;
+    return rest;
+  }
+
+  static bool may_fit(const View& view, const RankedJob& job) {
+    return (!job.alone || job.gpus <= view.devices().idle()) &&
+           view.queue().bucket(job.shape).blocked_at != view.devices().freed();
+  }
+
+  double rank_of_job(const View& view, const RankedJob& job, bool fits) {
+    if (job.owner != owner_seen_ || view.now() != use_seen_) {
+      owner_seen_ = job.owner;
+      use_seen_ = view.now();
+      owner_use_ = use_.of(job.owner, view.now()) * use_scale_ / static_cast<double>(rest_.serving);
+    }
+    return rank_by(model_, look_at(job, rest_, view.now(), fits, owner_use_), rest_);
+  }
+
+  std::optional<Proposal> choose(const View& view, std::span<const RankedJob> jobs,
+                                 Waited& waited) {
+    constexpr double kOut = std::numeric_limits<double>::infinity();
+    for (std::size_t tries = 2 * jobs.size(); tries > 0; --tries) {
+      const auto best = static_cast<std::size_t>(
+          std::min_element(ranks_.begin(),
+                           ranks_.begin() + static_cast<std::ptrdiff_t>(jobs.size())) -
+          ranks_.begin());
+      if (ranks_[best] == kOut) {
+        return std::nullopt;
+      }
+      const RankedJob& job = jobs[best];
+      if (fits_[best]) {
+        if (auto devices = place(view, job, waited)) {
+          return Proposal{job.key.job, std::move(*devices)};
+        }
+        if (may_fit(view, job)) {
+          ranks_[best] = kOut;  // only what is kept for another job stands in the way
+        } else {
+          rank_again(view, jobs, job.shape);
+        }
+        continue;
+      }
+      if (!waited.any) {
+        wait_for(view, job, waited);
+        if (holds_all_) {
+          return std::nullopt;
+        }
+      }
+      ranks_[best] = kOut;
+    }
+    return std::nullopt;
+  }
+
+  /// Jobs of this kind turned out not to fit.
+  void rank_again(const View& view, std::span<const RankedJob> jobs, ShapeId shape) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (jobs[i].shape == shape && fits_[i]) {
+        fits_[i] = false;
+        ranks_[i] = rank_of_job(view, jobs[i], false);
+      }
+    }
+  }
+
+  std::optional<std::vector<DeviceId>> place(const View& view, const RankedJob& job,
+                                             const Waited& waited) const {
+    const bool in_time = job.length <= waited.length;
+    const Amount amount = static_cast<Amount>(job.gpus) * kWholeShare;
+    if (!waited.any || in_time || job.gpus == 0) {
+      return view.place(job.shape, {});
+    }
+    if (job.alone && amount > waited.spare) {
+      return std::nullopt;
+    }
+    return view.place(job.shape, waited.kept.devices);
+  }
+
+  /// None of the candidates can start: the first of another kind that can.
+  std::optional<Proposal> choose_behind(const View& view, const Waited& waited) const {
+    int left = kMostHeads;
+    for (const Queue::Head& head : view.queue().heads()) {
+      if (left-- == 0) {
+        break;
+      }
+      const RankedJob job = describe_job(view.job(head.first.job), view.queue().needs(head.shape));
+      if (!may_fit(view, job)) {
+        continue;
+      }
+      if (auto devices = place(view, job, waited)) {
+        return Proposal{job.key.job, std::move(*devices)};
+      }
+    }
+    return std::nullopt;
+  }
+
+  Model model_;
+  LearnedOptions options_;
+  WindowOrder order_;
+  Candidates candidates_;
+  RunningEnds running_;
+  DecayedUse use_;
+  double use_scale_;        // to parts of what one device gives in the long run
+  std::size_t choosy_ = 0;  // waiting and running jobs for which it matters what devices they get
+  JobId blocked_;           // the job that the policy waits for, as of the last decision
+  bool holds_all_ = false;  // nothing may go past it
+  Time first_due_ = kNever;
+
+  // Of one decision.
+  Rest rest_;
+  std::array<double, kMostCandidates> ranks_{};
+  std::array<bool, kMostCandidates> fits_{};
+  std::size_t devices_seen_ = 0;
+  double device_memory_ = 0;
+  OwnerId owner_seen_;
+  Time use_seen_ = kNever;
+  double owner_use_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_learned(Model model, const LearnedOptions& options) {
+  return std::make_unique<Learned>(std::move(model), options);
+}
+
+}  // namespace berth

@@ -1,0 +1,73 @@
+// What a learned rank sees of a waiting job and of everything else. All numbers are near 0 to 1, so
+// that weights of one size mean as much for each, and none of them depends on how many jobs wait or
+// how many devices there are: a model works on other machines than the one it was trained on.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "core/queue.h"
+
+namespace berth {
+
+/// A waiting job that the policy compares with others. What does not change while it waits is
+/// worked out once, when it joins.
+struct RankedJob {
+  QueueKey key;
+  ShapeId shape;
+  OwnerId owner;
+  Time submitted;
+  Duration length{};  // expected; kForever: unknown
+  std::uint32_t gpus = 0;
+  bool alone = false;     // it wants whole devices
+  double log_length = 0;  // ln(1 + expected seconds) / 10; an hour where nobody knows
+  double log_gpus = 0;    // ln(1 + GPUs) / 5
+  double share = 0;       // of the compute of each of its devices, 0 to 1
+  double memory = 0;      // claimed on each device, in bytes
+  double priority = 0;    // p / (4 + |p|)
+};
+RankedJob describe_job(const Job& job, const Needs& needs);
+
+/// What is the same for all waiting jobs at one moment.
+struct Rest {
+  double waiting = 0;      // ln(1 + jobs that wait) / 10
+  double idle = 0;         // part of the devices that are idle, 0 to 1
+  double mean_length = 0;  // of the candidates, as above
+  double mean_gpus = 0;    // of the candidates, as above
+  std::size_t idle_devices = 0;
+  std::size_t serving = 1;   // devices that may take jobs
+  double device_memory = 0;  // of the largest device, in bytes; 0: unknown
+};
+
+/// What can be seen of one job, in this order.
+inline constexpr std::array<std::string_view, 9> kSightNames = {
+    "length", "gpus", "wait", "no_room", "share", "memory", "use", "priority", "part"};
+inline constexpr std::size_t kSights = kSightNames.size();
+using Sight = std::array<double, kSights>;
+
+/// `fits`: as far as is known, the job finds devices now. `use`: its owner's recent part of the
+/// machine, 0 to 1.
+Sight look_at(const RankedJob& job, const Rest& rest, Time now, bool fits, double use);
+
+/// The terms of a linear rank: the sights, and those of their products that order jobs. What is the
+/// same for all jobs counts only as a factor.
+inline constexpr std::array<std::string_view, 22> kTermNames = {
+    "length",       "gpus",         "wait",           "length*length", "gpus*gpus",
+    "wait*wait",    "length*gpus",  "length*wait",    "gpus*wait",     "no_room",
+    "no_room*wait", "no_room*gpus", "share",          "memory",        "use",
+    "priority",     "part",         "waiting*length", "waiting*gpus",  "waiting*wait",
+    "idle*length",  "idle*gpus"};
+inline constexpr std::size_t kTerms = kTermNames.size();
+using Terms = std::array<double, kTerms>;
+Terms terms_of(const Sight& sight, const Rest& rest);
+
+/// What a network sees of a job: the sights, and the rest.
+inline constexpr std::size_t kInputs = kSights + 4;
+using Inputs = std::array<double, kInputs>;
+Inputs inputs_of(const Sight& sight, const Rest& rest);
+
+}  // namespace berth

@@ -1,0 +1,30 @@
+#include "rl/model.h"
+
+#include <cmath>
+
+namespace berth {
+
+double rank_by(const Model& model, const Sight& sight, const Rest& rest) {
+  const Terms terms = terms_of(sight, rest);
+  const float* weight = model.weights.data();
+  double rank = 0;
+  for (const double term : terms) {
+    rank += *weight++ * term;
+  }
+  if (model.hidden == 0) {
+    return rank;
+  }
+  const Inputs inputs = inputs_of(sight, rest);
+  const float* out = weight + model.hidden * (kInputs + 1);
+  for (std::size_t unit = 0; unit < model.hidden; ++unit) {
+    double sum = 0;
+    for (const double input : inputs) {
+      sum += *weight++ * input;
+    }
+    sum += *weight++;
+    rank += out[unit] * std::tanh(sum);
+  }
+  return rank;
+}
+
+}  // namespace berth

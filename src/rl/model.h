@@ -1,0 +1,46 @@
+// Model: the weights of a learned rank. The waiting job with the smallest rank is chosen next.
+//
+// A linear model is a weighted sum of terms (features.h). A network adds a small kernel: one hidden
+// layer that looks at each job in the same way, whatever its place, together with a summary of the
+// rest. So the order in which jobs are looked at means nothing, and neither does their number.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rl/features.h"
+
+namespace berth {
+
+inline constexpr std::size_t kMostHidden = 64;
+
+/// What a model is and where it comes from, in words for people.
+struct ModelOrigin {
+  std::string name;      // how it is called in tables
+  std::string workload;  // what it was trained on
+  std::string reward;
+  std::string trainer;
+  std::string result;  // on what it was not trained on
+  std::uint64_t seed = 0;
+};
+
+struct Model {
+  std::size_t hidden = 0;      // units of the kernel; 0: the model is linear
+  std::vector<float> weights;  // weights_of(hidden) of them: terms, then kernel
+  /// Whether devices are held for a job that does not fit when the model ranks it first. If not,
+  /// jobs go past it that do not delay it.
+  bool holds = true;
+  ModelOrigin origin;
+
+  bool is_linear() const { return hidden == 0; }
+};
+
+/// The terms; for each hidden unit its inputs and its offset; then what each unit adds.
+constexpr std::size_t weights_of(std::size_t hidden) { return kTerms + hidden * (kInputs + 2); }
+
+/// The rank of one job.
+double rank_by(const Model& model, const Sight& sight, const Rest& rest);
+
+}  // namespace berth

@@ -1,0 +1,204 @@
+#include "train/course.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "sim/generate.h"
+#include "sim/summary.h"
+#include "sim/trace.h"
+
+namespace berth {
+namespace {
+
+constexpr double kUnfinished = 1e9;  // the cost of a schedule that never ends
+
+/// The rows first…first+count of a workload, as a workload of its own.
+Workload cut(const Workload& all, std::size_t first, std::size_t count) {
+  Workload part;
+  part.owners = all.owners;
+  const std::size_t end = std::min(first + count, all.jobs.size());
+  part.jobs.assign(all.jobs.begin() + static_cast<std::ptrdiff_t>(first),
+                   all.jobs.begin() + static_cast<std::ptrdiff_t>(end));
+  return part;
+}
+
+Result<Trace> read_all(const Source& source, const Machine& machine) {
+  TraceOptions reading;
+  reading.most_gpus = static_cast<std::uint32_t>(machine.size());
+  reading.skip_bad = true;
+  return read_trace(source.workload, reading);
+}
+
+Result<std::vector<Workload>> cut_trace(const Source& source, const Machine& machine) {
+  const Result<Trace> trace = read_all(source, machine);
+  if (!trace) {
+    return Failure(trace.error());
+  }
+  const Workload& all = trace->workload;
+  std::vector<std::pair<std::size_t, std::size_t>> rows = source.rows;
+  if (rows.empty()) {
+    rows.emplace_back(0, all.jobs.size());
+  }
+  const std::size_t every =
+      source.every > 0 ? source.every : std::max<std::size_t>(source.window / 2, 1);
+  std::vector<Workload> windows;
+  for (const auto& [first, count] : rows) {
+    const std::size_t end = std::min(first + std::min(count, all.jobs.size()), all.jobs.size());
+    if (first >= end) {
+      return fail(ErrorCode::Usage, fmt::format("'{}' has only {} jobs: there is no row {}",
+                                                source.workload, all.jobs.size(), first));
+    }
+    std::size_t at = first;
+    do {
+      windows.push_back(cut(all, at, std::min(source.window, end - at)));
+      at += every;
+    } while (at + source.window <= end);
+  }
+  if (windows.size() > source.lessons) {  // evenly over all of it
+    std::vector<Workload> some;
+    for (std::size_t i = 0; i < source.lessons; ++i) {
+      some.push_back(std::move(windows[i * windows.size() / source.lessons]));
+    }
+    windows = std::move(some);
+  }
+  return windows;
+}
+
+Result<std::vector<Workload>> generate_all(const Source& source, const Machine& machine,
+                                           std::uint64_t seed) {
+  std::vector<Workload> workloads;
+  for (std::size_t i = 0; i < source.lessons; ++i) {
+    Result<Workload> one = generate(source.workload, machine, seed + i);
+    if (!one) {
+      return Failure(one.error());
+    }
+    workloads.push_back(std::move(*one));
+  }
+  return workloads;
+}
+
+/// Calls `work(i)` for all i below `count`, on all cores.
+template <class Work>
+void on_all_cores(std::size_t count, unsigned threads, Work work) {
+  std::atomic<std::size_t> next = 0;
+  const auto go = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      work(i);
+    }
+  };
+  const std::size_t cores =
+      threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::thread> helpers;
+  for (std::size_t i = 1; i < std::min(cores, count); ++i) {
+    helpers.emplace_back(go);
+  }
+  go();
+  for (std::thread& helper : helpers) {
+    helper.join();
+  }
+}
+
+}  // namespace
+
+bool is_trace(const std::string& workload) {
+  return workload.find('.') < workload.find(':') || workload.find('/') != std::string::npos;
+}
+
+Result<std::size_t> rows_of(const Source& source) {
+  const Result<Machine> machine = parse_machine(source.gpus);
+  if (!machine) {
+    return Failure(machine.error());
+  }
+  const Result<Trace> trace = read_all(source, *machine);
+  return trace ? Result<std::size_t>(trace->workload.jobs.size()) : Failure(trace.error());
+}
+
+Result<Course> Course::make(const std::vector<Source>& sources, const CourseOptions& options,
+                            std::uint64_t seed) {
+  Course course;
+  course.options_ = options;
+  course.sources_ = sources;
+  for (std::size_t group = 0; group < sources.size(); ++group) {
+    const Source& source = sources[group];
+    Result<Machine> machine = parse_machine(source.gpus);
+    if (!machine) {
+      return Failure(machine.error());
+    }
+    Result<std::vector<Workload>> workloads = is_trace(source.workload)
+                                                  ? cut_trace(source, *machine)
+                                                  : generate_all(source, *machine, seed);
+    if (!workloads) {
+      return Failure(workloads.error());
+    }
+    course.machines_.push_back(std::move(*machine));
+    for (std::size_t i = 0; i < workloads->size(); ++i) {
+      Lesson& lesson = course.lessons_.emplace_back();
+      lesson.workload = std::move((*workloads)[i]);
+      lesson.group = group;
+      lesson.expected = estimates(lesson.workload, {.error = source.estimate_error}, seed + i);
+    }
+  }
+  if (!make_policy(options.usual)) {
+    return Failure(make_policy(options.usual).error());
+  }
+  on_all_cores(course.lessons_.size(), options.threads, [&](std::size_t i) {
+    Lesson& lesson = course.lessons_[i];
+    lesson.usual =
+        std::max(course.plain_cost(lesson, std::move(*make_policy(options.usual))), 1e-9);
+  });
+  return course;
+}
+
+double Course::plain_cost(const Lesson& lesson, std::unique_ptr<Policy> policy) const {
+  const Source& source = sources_[lesson.group];
+  SimOptions sim;
+  sim.sharing = source.sharing;
+  sim.placement = source.placement;
+  const Machine& machine = machines_[lesson.group];
+  const Result<SimRun> run =
+      simulate(lesson.workload, lesson.expected, machine, std::move(policy), sim);
+  return run ? options_.reward.cost_of(summarise(lesson.workload, machine, *run)) : kUnfinished;
+}
+
+std::vector<double> Course::costs(std::span<const Model> models,
+                                  std::span<const std::size_t> lessons) {
+  std::vector<double> plain(models.size() * lessons.size());
+  on_all_cores(plain.size(), options_.threads, [&](std::size_t i) {
+    plain[i] = plain_cost(lessons_[lessons[i % lessons.size()]],
+                          make_learned(models[i / lessons.size()], options_.policy));
+  });
+  std::vector<double> usual(sources_.size());
+  for (const std::size_t lesson : lessons) {
+    usual[lessons_[lesson].group] += lessons_[lesson].usual;
+    steps_ += lessons_[lesson].workload.jobs.size() * models.size();
+  }
+  std::vector<double> result;
+  for (std::size_t model = 0; model < models.size(); ++model) {
+    std::vector<double> sums(sources_.size());
+    for (std::size_t k = 0; k < lessons.size(); ++k) {
+      sums[lessons_[lessons[k]].group] += plain[model * lessons.size() + k];
+    }
+    double total = 0;
+    double groups = 0;
+    for (std::size_t group = 0; group < sums.size(); ++group) {
+      if (usual[group] > 0) {
+        total += sums[group] / usual[group];
+        ++groups;
+      }
+    }
+    result.push_back(total / std::max(groups, 1.0));
+  }
+  return result;
+}
+
+double Course::cost(const Model& model) {
+  std::vector<std::size_t> all(lessons_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return costs(std::span(&model, 1), all)[0];
+}
+
+}  // namespace berth
