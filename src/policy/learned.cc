@@ -82,7 +82,7 @@ class Learned final : public Policy {
       if (auto devices = view.place(jobs.front().shape, {})) {
         return Proposal{jobs.front().key.job, std::move(*devices)};
       }
-      wait_for(view, jobs.front(), waited);
+      wait_for(view, jobs.front(), waited, false);
     }
     rank_all(view, jobs);
     if (auto proposal = choose(view, jobs, waited)) {
@@ -115,7 +115,7 @@ class Learned final : public Policy {
   Time due(Rank rank) const {
     constexpr Rank kLast = rank_of(kNever) - 1;
     const auto window_end = std::chrono::microseconds(std::clamp(rank, -kLast, kLast));
-    return add_saturating(Time(Duration(window_end)), options_.grace);
+    return add_saturating(Time(Duration(window_end)), model_.grace);
   }
 
   /// Whether a decision is in vain: all jobs want whole devices, and none is idle.
@@ -135,7 +135,8 @@ class Learned final : public Policy {
     return keep_devices(view, job, impatient(view, job));
   }
 
-  void wait_for(const View& view, const RankedJob& job, Waited& waited) {
+  /// `hold`: what is free waits with the job. If not, others may go past if that does not delay it.
+  void wait_for(const View& view, const RankedJob& job, Waited& waited, bool hold) {
     if (job.gpus == 0) {
       return;
     }
@@ -159,8 +160,8 @@ class Learned final : public Policy {
     waited.any = true;
     blocked_ = job.key.job;
     // Where it matters which devices, only those are held: others may be of no use to this job.
-    holds_all_ = model_.holds && waited.kept.devices.empty();
-    if (model_.holds) {
+    holds_all_ = hold && waited.kept.devices.empty();
+    if (hold) {
       waited.length = Duration{};
       waited.spare = 0;
     }
@@ -232,7 +233,7 @@ class Learned final : public Policy {
         continue;
       }
       if (!waited.any) {
-        wait_for(view, job, waited);
+        wait_for(view, job, waited, model_.holds);
         if (holds_all_) {
           return std::nullopt;
         }

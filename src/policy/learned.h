@@ -3,9 +3,9 @@
 // chosen to wait for it: it gets a reservation, and only what does not delay it goes past.
 //
 // A guard keeps any model, even a hostile one, from starving anybody. A job is due at the end of
-// its window and a grace after that. From then on it goes first, whatever the model says, and has
-// the reservation; jobs that are due go by when they were due. So a job that comes after another
-// was due never delays it.
+// its window and the model's grace after that (ten days unless a model says less). From then on it
+// goes first, whatever the model says, and has the reservation; jobs that are due go by when they
+// were due. So a job that comes after another was due never delays it.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,6 @@
 namespace berth {
 
 struct LearnedOptions {
-  Duration grace = std::chrono::hours(24);
   Duration aging = std::chrono::hours(24 * 8);  // see PriorityOptions
   Duration half_life = std::chrono::hours(24);  // after which an owner's use counts half
   Duration patience = std::chrono::hours(1);    // see BackfillOptions

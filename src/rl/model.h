@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "rl/features.h"
 
 namespace berth {
 
 inline constexpr std::size_t kMostHidden = 64;
+inline constexpr Duration kMostGrace = std::chrono::hours(24 * 30);
 
 /// What a model is and where it comes from, in words for people.
 struct ModelOrigin {
@@ -32,6 +34,9 @@ struct Model {
   /// Whether devices are held for a job that does not fit when the model ranks it first. If not,
   /// jobs go past it that do not delay it.
   bool holds = true;
+  /// How long after the end of its window a job may be passed by others. No model can make it
+  /// longer than kMostGrace.
+  Duration grace = std::chrono::hours(24 * 10);
   ModelOrigin origin;
 
   bool is_linear() const { return hidden == 0; }

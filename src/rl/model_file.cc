@@ -129,6 +129,12 @@ class Reader {
       model.holds = value == "hold";
       return model.holds || value == "backfill";
     }
+    if (key == "grace") {
+      const auto seconds = number_of<std::uint64_t>(value);
+      const auto most = static_cast<std::uint64_t>(kMostGrace / std::chrono::seconds(1));
+      model.grace = std::chrono::seconds(std::min(seconds.value_or(0), most));
+      return seconds && *seconds <= most;
+    }
     return key == "weights" && read_weights(value, model);
   }
 
@@ -154,8 +160,8 @@ std::string to_text(const Model& model) {
   for (const Words& words : kWords) {
     text += fmt::format("{} {}\n", words.key, plain(model.origin.*words.field));
   }
-  text += fmt::format("seed {}\nhidden {}\nstarts {}\n", model.origin.seed, model.hidden,
-                      model.holds ? "hold" : "backfill");
+  text += fmt::format("seed {}\nhidden {}\nstarts {}\ngrace {}\n", model.origin.seed, model.hidden,
+                      model.holds ? "hold" : "backfill", model.grace / std::chrono::seconds(1));
   constexpr std::size_t kInLine = 8;
   for (std::size_t i = 0; i < model.weights.size(); i += kInLine) {
     const std::size_t end = std::min(i + kInLine, model.weights.size());

@@ -36,6 +36,7 @@ Model Trainer::model_of(std::span<const double> weights) const {
   Model model;
   model.hidden = plan_.hidden;
   model.holds = plan_.holds;
+  model.grace = plan_.grace;
   model.weights.assign(weights.begin(), weights.end());
   model.origin.seed = plan_.seed;
   return model;
@@ -74,9 +75,10 @@ void Trainer::look_at_course(double batch_cost) {
 
 std::string Trainer::fingerprint() const {
   return fmt::format(
-      "berth-training 1 {} hidden={} holds={} population={} batch={} spread={} seed={} lessons={}",
-      plan_.trainer, plan_.hidden, plan_.holds, plan_.population, plan_.batch, plan_.spread,
-      plan_.seed, course_.size());
+      "berth-training 1 {} hidden={} holds={} grace={} population={} batch={} spread={} seed={} "
+      "lessons={}",
+      plan_.trainer, plan_.hidden, plan_.holds, plan_.grace / std::chrono::seconds(1),
+      plan_.population, plan_.batch, plan_.spread, plan_.seed, course_.size());
 }
 
 std::string Trainer::save() const {
@@ -130,7 +132,7 @@ Result<std::unique_ptr<Trainer>> make_trainer(Course& course, const TrainPlan& p
     return make_evolution_trainer(course, plan);
   }
   return fail(ErrorCode::Usage,
-              fmt::format("there is no trainer '{}': choose evolution or ppo", plan.trainer));
+              fmt::format("there is no trainer '{}': choose evolution", plan.trainer));
 }
 
 }  // namespace berth

@@ -164,9 +164,19 @@ Args train_args(TrainOptions& options) {
                           ? Result<void>{}
                           : fail(ErrorCode::Usage, "--starts is hold or backfill");
              });
+  args.value("--grace", "TIME",
+             "how late a job may be before it goes first whatever the model says\n"
+             "(default: 10d after its window)",
+             [&](std::string_view text) -> Result<void> {
+               const Result<Duration> grace = parse_duration(text);
+               if (!grace || *grace > kMostGrace) {
+                 return fail(ErrorCode::Usage, "--grace is a time up to 30d, like 24h");
+               }
+               options.plan.grace = *grace;
+               return {};
+             });
   args.value("--seed", "N", "the same seed gives the same model (default: 1)",
              whole(options.plan.seed, "--seed", 0));
-  args.value("--trainer", "HOW", "evolution (the default) or ppo", options.plan.trainer);
   args.value("--population", "N", "models tried in each generation (default: 24)",
              whole(options.plan.population, "--population", 4));
   args.value("--batch", "N", "schedules that each of them is tried on (default: 12)",

@@ -1,0 +1,69 @@
+// The learned policy in the simulator: its guard, and the model that ships.
+#include "policy/learned.h"
+
+#include <gtest/gtest.h>
+
+#include "policy/policies.h"
+#include "policy/window_order.h"
+#include "rl/model_file.h"
+#include "sim/generate.h"
+#include "sim/summary.h"
+
+namespace berth {
+namespace {
+
+/// The newest job first, always.
+Model hostile_model() {
+  Model model;
+  model.weights.assign(kTerms, 0.0F);
+  model.weights[2] = 1;  // the longer a job waits, the later it goes
+  model.grace = std::chrono::minutes(10);
+  return model;
+}
+
+TEST(LearnedGuard, NobodyWhoComesAfterAJobIsDuePassesIt) {
+  Workload workload;
+  constexpr std::int64_t kJobs = 600;
+  for (std::int64_t i = 0; i < kJobs; ++i) {  // twice as much as the device can do
+    SimJob& job = workload.jobs.emplace_back();
+    job.submit = Time(std::chrono::seconds(30 * i));
+    job.duration = job.expected = std::chrono::minutes(1);
+  }
+  const Machine machine = *parse_machine("1");
+  const auto expected = estimates(workload, {}, 1);
+  const Model model = hostile_model();
+  const Result<SimRun> run = simulate(workload, expected, machine, make_learned(model), {});
+  ASSERT_TRUE(run) << run.error().message;
+  const Duration bound = window_of(std::chrono::minutes(1)) + model.grace;
+  int passed = 0;
+  for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+    for (std::size_t k = i + 1; k < workload.jobs.size(); ++k) {
+      const bool before = run->outcomes[k].started < run->outcomes[i].started;
+      passed += before ? 1 : 0;
+      if (workload.jobs[k].submit > workload.jobs[i].submit + bound) {
+        EXPECT_FALSE(before) << k << " passed " << i;
+      }
+    }
+  }
+  EXPECT_GT(passed, 0);  // the model does what it can
+}
+
+TEST(ShippedModel, BeatsShortestFirstOnSchedulesItWasNotTrainedOn) {
+  const Machine machine = *parse_machine("256");
+  double learned = 0;
+  double shortest = 0;
+  for (std::uint64_t seed = 900; seed < 910; ++seed) {
+    const Workload workload = *generate("lublin:n=512", machine, seed);
+    const auto expected = estimates(workload, {}, seed);
+    for (const auto& [name, sum] : {std::pair("rl", &learned), std::pair("sjf", &shortest)}) {
+      const Result<SimRun> run =
+          simulate(workload, expected, machine, std::move(*make_policy(name)), {});
+      ASSERT_TRUE(run) << run.error().message;
+      *sum += summarise(workload, machine, *run).bounded_slowdown.mean;
+    }
+  }
+  EXPECT_LT(learned, shortest);
+}
+
+}  // namespace
+}  // namespace berth
