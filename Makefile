@@ -39,7 +39,7 @@ bench: bench-packages
 figures: all
 	@tools/figures build/berth
 
-# The model that ships, trained again, to the same bits: about two minutes of one core. LUBLIN is the
+# The model that ships, trained again: some minutes of one core. LUBLIN is the
 # trace Lublin-1 as berth reads it (docs/learned-policy.md).
 model: all
 	@test -n "$(LUBLIN)" || { echo "say where the trace is: make model LUBLIN=lublin1_256.csv"; exit 2; }
