@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "policy/decayed_use.h"
 #include "policy/kept_devices.h"
@@ -32,6 +33,14 @@ class Learned final : public Policy {
 
   std::string_view name() const override { return "rl"; }
   Rank rank(const Job& job, const Needs&) override { return order_.rank(job); }
+
+  /// The guard's bound: what comes after the job is due does not pass it.
+  std::optional<Promise> promise(const Job& job) const override {
+    Promise told = order_.promise(job);
+    told.passed_until = add_saturating(told.passed_until, model_.grace);
+    told.window += model_.grace;
+    return told;
+  }
 
   void joined(const Job& job, const Needs& needs) override {
     candidates_.joined(job, needs);
@@ -173,6 +182,12 @@ class Learned final : public Policy {
       fits_[i] = may_fit(view, jobs[i]);
       ranks_[i] = rank_of_job(view, jobs[i], fits_[i]);
     }
+    const auto end = ranks_.begin() + static_cast<std::ptrdiff_t>(jobs.size());
+    ranks_are_broken_ =
+        !std::all_of(ranks_.begin(), end, [](double r) { return std::isfinite(r); });
+    if (ranks_are_broken_) {
+      std::iota(ranks_.begin(), end, 0.0);  // the default's order
+    }
   }
 
   Rest rest_of(const View& view, std::span<const RankedJob> jobs) {
@@ -248,7 +263,7 @@ class Learned final : public Policy {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (jobs[i].shape == shape && fits_[i]) {
         fits_[i] = false;
-        ranks_[i] = rank_of_job(view, jobs[i], false);
+        ranks_[i] = ranks_are_broken_ ? ranks_[i] : rank_of_job(view, jobs[i], false);
       }
     }
   }
@@ -300,6 +315,7 @@ class Learned final : public Policy {
   Rest rest_;
   std::array<double, kMostCandidates> ranks_{};
   std::array<bool, kMostCandidates> fits_{};
+  bool ranks_are_broken_ = false;  // some are not numbers, so none is believed
   std::size_t devices_seen_ = 0;
   double device_memory_ = 0;
   OwnerId owner_seen_;

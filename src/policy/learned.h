@@ -5,7 +5,8 @@
 // A guard keeps any model, even a hostile one, from starving anybody. A job is due at the end of
 // its window and the model's grace after that (ten days unless a model says less). From then on it
 // goes first, whatever the model says, and has the reservation; jobs that are due go by when they
-// were due. So a job that comes after another was due never delays it.
+// were due. So a job that comes after another was due never delays it. Where a model's ranks are
+// not numbers, the default's order decides.
 #pragma once
 
 #include <memory>

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "policy/policies.h"
 #include "policy/window_order.h"
 #include "rl/model_file.h"
@@ -46,6 +48,33 @@ TEST(LearnedGuard, NobodyWhoComesAfterAJobIsDuePassesIt) {
     }
   }
   EXPECT_GT(passed, 0);  // the model does what it can
+}
+
+TEST(LearnedGuard, ModelsWhoseRanksAreNoNumbersLeaveTheOrderToTheDefault) {
+  const Machine machine = *parse_machine("1");
+  const Workload workload = *generate("poisson:n=100,load=1.5", machine, 3);
+  const auto expected = estimates(workload, {}, 1);
+  Model broken = hostile_model();
+  broken.weights[2] = std::numeric_limits<float>::quiet_NaN();
+  Model none = hostile_model();
+  none.weights[2] = 0;  // all ranks are the same, so the first in the default's order goes next
+  const Result<SimRun> run = simulate(workload, expected, machine, make_learned(broken), {});
+  const Result<SimRun> usual = simulate(workload, expected, machine, make_learned(none), {});
+  ASSERT_TRUE(run && usual);
+  for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+    EXPECT_EQ(run->outcomes[i].started, usual->outcomes[i].started) << i;
+  }
+}
+
+TEST(LearnedGuard, TellsItsBound) {
+  Job job;
+  job.submitted = Time(std::chrono::hours(1));
+  job.expected = std::chrono::minutes(1);
+  const Model model = hostile_model();
+  const std::optional<Promise> promise = make_learned(model)->promise(job);
+  ASSERT_TRUE(promise);
+  EXPECT_EQ(promise->window, window_of(std::chrono::minutes(1)) + model.grace);
+  EXPECT_EQ(promise->passed_until, job.submitted + promise->window);
 }
 
 TEST(ShippedModel, BeatsShortestFirstOnSchedulesItWasNotTrainedOn) {
