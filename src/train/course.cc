@@ -26,19 +26,30 @@ Workload cut(const Workload& all, std::size_t first, std::size_t count) {
   return part;
 }
 
-Result<Trace> read_all(const Source& source, const Machine& machine) {
+Result<Machine> machine_of(const Source& source) {
+  return source.machine.empty() ? parse_machine(source.gpus) : Result<Machine>(source.machine);
+}
+
+Result<std::shared_ptr<const Workload>> read_all(const Source& source, const Machine& machine) {
+  if (source.past) {
+    return source.past;
+  }
   TraceOptions reading;
   reading.most_gpus = static_cast<std::uint32_t>(machine.size());
   reading.skip_bad = true;
-  return read_trace(source.workload, reading);
-}
-
-Result<std::vector<Workload>> cut_trace(const Source& source, const Machine& machine) {
-  const Result<Trace> trace = read_all(source, machine);
+  Result<Trace> trace = read_trace(source.workload, reading);
   if (!trace) {
     return Failure(trace.error());
   }
-  const Workload& all = trace->workload;
+  return std::make_shared<const Workload>(std::move(trace->workload));
+}
+
+Result<std::vector<Workload>> cut_trace(const Source& source, const Machine& machine) {
+  const Result<std::shared_ptr<const Workload>> read = read_all(source, machine);
+  if (!read) {
+    return Failure(read.error());
+  }
+  const Workload& all = **read;
   std::vector<std::pair<std::size_t, std::size_t>> rows = source.rows;
   if (rows.empty()) {
     rows.emplace_back(0, all.jobs.size());
@@ -104,17 +115,19 @@ void on_all_cores(std::size_t count, unsigned threads, Work work) {
 
 }  // namespace
 
-bool is_trace(const std::string& workload) {
-  return workload.find('.') < workload.find(':') || workload.find('/') != std::string::npos;
+bool has_rows(const Source& source) {
+  const std::string& workload = source.workload;
+  return source.past || workload.find('.') < workload.find(':') ||
+         workload.find('/') != std::string::npos;
 }
 
 Result<std::size_t> rows_of(const Source& source) {
-  const Result<Machine> machine = parse_machine(source.gpus);
+  const Result<Machine> machine = machine_of(source);
   if (!machine) {
     return Failure(machine.error());
   }
-  const Result<Trace> trace = read_all(source, *machine);
-  return trace ? Result<std::size_t>(trace->workload.jobs.size()) : Failure(trace.error());
+  const Result<std::shared_ptr<const Workload>> all = read_all(source, *machine);
+  return all ? Result<std::size_t>((*all)->jobs.size()) : Failure(all.error());
 }
 
 Result<Course> Course::make(const std::vector<Source>& sources, const CourseOptions& options,
@@ -124,13 +137,12 @@ Result<Course> Course::make(const std::vector<Source>& sources, const CourseOpti
   course.sources_ = sources;
   for (std::size_t group = 0; group < sources.size(); ++group) {
     const Source& source = sources[group];
-    Result<Machine> machine = parse_machine(source.gpus);
+    Result<Machine> machine = machine_of(source);
     if (!machine) {
       return Failure(machine.error());
     }
-    Result<std::vector<Workload>> workloads = is_trace(source.workload)
-                                                  ? cut_trace(source, *machine)
-                                                  : generate_all(source, *machine, seed);
+    Result<std::vector<Workload>> workloads =
+        has_rows(source) ? cut_trace(source, *machine) : generate_all(source, *machine, seed);
     if (!workloads) {
       return Failure(workloads.error());
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,10 +18,12 @@
 
 namespace berth {
 
-/// Where lessons come from: a trace, cut into windows, or a generator.
+/// Where lessons come from: a trace or jobs that were run, cut into windows, or a generator.
 struct Source {
-  std::string workload;  // a file, or a generator's words
+  std::string workload;  // a file, a generator's words, or what `past` is called
   std::string gpus;
+  std::shared_ptr<const Workload> past;  // jobs that were run; null: they are read or generated
+  Machine machine;                       // empty: the one that `gpus` names
   std::vector<std::pair<std::size_t, std::size_t>> rows;  // first and count; empty: all of a trace
   std::size_t window = 1024;                              // rows of one lesson
   std::size_t every = 0;     // rows between the beginnings of two lessons; 0: half a window
@@ -30,9 +33,9 @@ struct Source {
   double estimate_error = 0;  // see EstimateOptions
 };
 
-/// Whether a workload is a trace's file rather than a generator's words.
-bool is_trace(const std::string& workload);
-/// The jobs in a trace.
+/// Whether it has so many rows and no more, unlike a generator.
+bool has_rows(const Source& source);
+/// The jobs in it, if it has rows.
 Result<std::size_t> rows_of(const Source& source);
 
 struct Lesson {

@@ -18,7 +18,8 @@ class Learned(unittest.TestCase):
 
     def berth(self, *words, code=0, **options):
         done = subprocess.run([BERTH, *words], cwd=self.folder, env=self.env, text=True, timeout=120,
-                              capture_output=True, stdin=subprocess.DEVNULL, **options)
+                              capture_output=True,
+                              **{"stdin": subprocess.DEVNULL, **options})
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout if code == 0 else done.stderr
 
@@ -57,6 +58,24 @@ class Learned(unittest.TestCase):
                             ["daemon", "start"]):
                 self.assertIn(words, self.berth(*command, "--policy", f"rl:{name}", code=2))
         self.assertIn("there is no model", self.berth("run", "--policy", "rl:none.berth", code=2))
+
+    def test_trains_from_the_daemons_own_jobs(self):
+        self.addCleanup(subprocess.run, [BERTH, "daemon", "stop"], env=self.env, capture_output=True)
+        self.berth("daemon", "start", "--policy", "sjf")
+        self.berth("submit", "--", "true")
+        self.berth("wait")
+        self.assertIn("too few", self.berth("train", "--from-history", "--out", "h.berth", code=1))
+        self.berth("submit", "--file", "-", stdin=None, input="true\n" * 120)
+        self.berth("wait")
+        result = json.loads(self.berth("train", "--from-history", "--out", "h.berth", "--steps", "2000",
+                                       "--population", "4", "--batch", "2", "--json"))
+        self.assertEqual(set(result["unseen"]), {"rl", "sjf", "priority"})
+        self.assertIn("history on this machine", result["workload"])
+        self.berth("daemon", "policy", "rl:h.berth")
+        self.berth("submit", "--gpus", "2", "--", "sleep", "60")
+        self.berth("submit", "--expected", "1h", "--", "true")
+        self.assertIn("is passed only by jobs", self.berth("why", "123"))
+        self.berth("kill", "122-123", "--yes")
 
     def test_a_daemon_keeps_its_model_when_the_file_is_gone(self):
         self.train("--steps", "1000")

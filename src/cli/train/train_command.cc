@@ -8,10 +8,12 @@
 
 #include "base/read_file.h"
 #include "cli/commands.h"
+#include "cli/sim/daemon_history.h"
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/words.h"
 #include "cli/train/train_report.h"
+#include "policy/policies.h"
 #include "rl/model_file.h"
 #include "train/trainer.h"
 
@@ -28,6 +30,7 @@ struct TrainOptions {
   TrainPlan plan;
   std::string out;
   std::string curve;
+  bool history = false;  // train on the daemon's own jobs
   bool resume = false;
   bool json = false;
 };
@@ -69,15 +72,19 @@ Args::Setter of_last(TrainOptions& options, std::string name,
 }
 
 Args train_args(TrainOptions& options) {
-  Args args("berth train --workload TRACE|GENERATOR --gpus SPEC --out MODEL [options]",
-            "Trains a model for policy rl:MODEL in the simulator, on windows of a trace or on\n"
-            "generated jobs, and tells how it does on windows that it was not trained on. Several\n"
-            "workloads may be named; --gpus, --rows and so on belong to the one before them.");
+  Args args(
+      "berth train (--workload TRACE|GENERATOR --gpus SPEC | --from-history) --out MODEL [options]",
+      "Trains a model for policy rl:MODEL in the simulator, on windows of a trace or on\n"
+      "generated jobs, and tells how it does on windows that it was not trained on. Several\n"
+      "workloads may be named; --gpus, --rows and so on belong to the one before them.");
   args.value("--workload", "WHAT", "a trace, or generated jobs, as for berth sim",
              [&](std::string_view text) -> Result<void> {
                options.sources.emplace_back().workload = text;
                return {};
              });
+  args.flag("--from-history", options.history,
+            "train on the jobs that this user's daemon has run, on its devices,\n"
+            "and test on the last fifth of them beside the daemon's policy");
   args.value("--gpus", "SPEC", "the machine: 24, 3x8, 3x8x24GiB, …",
              of_last(options, "--gpus", [](Source& source, std::string_view text) -> Result<void> {
                source.gpus = text;
@@ -187,6 +194,7 @@ Args train_args(TrainOptions& options) {
   args.flag("--json", options.json, "print JSON");
   args.example("berth train --workload jobs.csv --gpus 64 --out mine.berth");
   args.example("berth train --workload mix:n=50 --gpus 2x24GiB --reward wait --out mix.berth");
+  args.example("berth train --from-history --out ours.berth");
   args.example("berth sim --trace jobs.csv --gpus 64 --policy priority,sjf,rl:mine.berth");
   return args;
 }
@@ -195,7 +203,7 @@ Args train_args(TrainOptions& options) {
 /// leaves out, or jobs that are generated with other seeds.
 Result<Source> hold_out(Source& source) {
   Source test = source;
-  if (!is_trace(source.workload)) {
+  if (!has_rows(source)) {
     return test;
   }
   const Result<std::size_t> rows = rows_of(source);
@@ -210,6 +218,35 @@ Result<Source> hold_out(Source& source) {
   test.rows = {{first + kept, std::max<std::size_t>(count - kept, 1)}};
   count = kept;
   return test;
+}
+
+/// The daemon's jobs, on its devices. They are measured by the policy in use.
+Result<void> add_history(TrainOptions& options) {
+  constexpr std::size_t kFewest = 100;
+  Source source;
+  source.workload = "history";
+  source.gpus = "this machine";
+  source.machine = daemon_machine();
+  if (source.machine.empty()) {
+    return fail(ErrorCode::Usage,
+                "there is no history: the daemon does not run, or has no devices");
+  }
+  Result<DaemonJobs> jobs = read_daemon_jobs(false, source.machine);
+  if (!jobs) {
+    return Failure(jobs.error());
+  }
+  if (jobs->workload.jobs.size() < kFewest) {
+    return fail(ErrorCode::Refused,
+                fmt::format("{} jobs have run: too few to learn from, and to tell whether it "
+                            "helped; train on {} or more",
+                            jobs->workload.jobs.size(), kFewest));
+  }
+  source.placement = jobs->placement;
+  source.past = std::make_shared<const Workload>(std::move(jobs->workload));
+  // A model's file is the business of the daemon that uses it.
+  options.course.usual = make_policy(jobs->policy) ? jobs->policy : "priority";
+  options.sources.push_back(std::move(source));
+  return {};
 }
 
 std::string describe(const std::vector<Source>& sources) {
@@ -252,6 +289,11 @@ Result<void> learn(const TrainOptions& options, Trainer& trainer) {
 }
 
 Result<void> train(TrainOptions& options) {
+  if (options.history) {
+    if (Result<void> added = add_history(options); !added) {
+      return added;
+    }
+  }
   if (options.sources.empty() || options.out.empty()) {
     return fail(ErrorCode::Usage,
                 "say what to train on and where to write the model: --workload "

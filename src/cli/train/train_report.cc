@@ -91,9 +91,14 @@ void print_result(const Model& model, const TestResult& result, const Trainer& t
     table.row({"priority", fmt::format("{:.4g}", result.priority)});
   }
   fmt::print("{}", table.render(0, false));
-  if (result.model >= std::min(result.usual, result.priority)) {
+  const double best = std::min(result.usual, result.priority);
+  if (result.model >= best) {
     fmt::print("The model is no better than {} here: do not use it.\n",
                result.usual <= result.priority ? usual : "priority");
+  } else {
+    fmt::print("On jobs that it was not trained on, the model is better than {} by {:.0f} %.\n",
+               result.usual <= result.priority ? usual : "priority",
+               100 * (1 - result.model / best));
   }
 }
 
