@@ -55,7 +55,7 @@ class Expected(LifeCase):
         until = time.strftime("%H:%M", time.localtime(told["promise"]["passed_until"]))
         self.assertRegex(self.why(2), r"; a job of its length \(about 10m00s\) is passed only by jobs"
                          r" of its owner and priority that are submitted within 3h1\dm of it, that is"
-                         rf" until (\d{{4}}-\d\d-\d\d )?{until}$")
+                         rf" until (\d{{4}}-\d\d-\d\d )?{until}(;|$)")
         self.assertIn("a job of unknown length is passed only", self.why(4))
         self.berth("hold", "2")
         self.assertNotIn("promise", self.show(2))  # it has no place in the order
