@@ -314,6 +314,38 @@ webTest("all that can be done with chosen jobs", {}, async ({ home, page, origin
   await row(page, 7).getByText("succeeded").waitFor();
 });
 
+webTest("an answer that was on its way does not undo what an event told", {}, async ({ home, page, context, origin }) => {
+  const gate = home.makeGate("gate");
+  await home.submit("--name", "alpha", "--", "read x < gate");
+  await home.until(1, (job) => job.state === "running");
+  // The overview asks which jobs run; the answer stays away until the job has ended and the page knows.
+  const isRunning = (url) => url.pathname === "/v1/jobs" && url.searchParams.getAll("select").includes("state=running");
+  let hold;
+  const held = new Promise((resolve) => (hold = resolve));
+  let letGo;
+  const released = new Promise((resolve) => (letGo = resolve));
+  const tab = await context.newPage();
+  await tab.route(isRunning, async (route) => {
+    const answer = await route.fetch();
+    hold((await answer.json()).jobs.map((job) => job.id));
+    await released;
+    await route.fulfill({ response: answer });
+  });
+  await page.close(); // the new tab reads the events itself
+  await tab.goto(`${origin}/#/`);
+  assert.deepEqual(await held, [1]);
+  await gate.open();
+  await tab.getByRole("region", { name: "Ended lately" }).getByText("alpha").waitFor();
+  const late = tab.waitForResponse((response) => isRunning(new URL(response.url())));
+  letGo();
+  await (await late).finished();
+  await tab.getByRole("link", { name: "Jobs", exact: false }).first().click();
+  await row(tab, 1).getByText("succeeded").waitFor();
+  await tick(tab, 1);
+  await act(tab, "Rerun", "Queued again: 1 job");
+  await gate.open();
+});
+
 webTest("100,000 jobs", {}, async ({ home, page, origin }) => {
   const kJobs = 100_000;
   await home.berth("daemon", "pause");

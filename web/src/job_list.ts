@@ -1,7 +1,8 @@
 // The jobs of a view: their numbers in order, and the rows near the window, kept fresh by events.
 import { batch, signal, type Signal } from "@preact/signals";
 import { get, type Query } from "./api";
-import { knownJob, listen, remember } from "./live";
+import { knownJob, readJobs } from "./known_jobs";
+import { listen } from "./live";
 import { ranges } from "./parts/selection";
 import type { Job, JobNumbers, JobPage } from "./types";
 
@@ -46,7 +47,7 @@ export class JobList {
   private near: number[] = [];
   private told = new Map<number, Job>(); // by events, for the next frame
   private idsAbort: AbortController | null = null;
-  private rowsAsked: { ids: Set<number>; told: Set<number>; abort: AbortController } | null = null;
+  private rowsAsked: { ids: Set<number>; abort: AbortController } | null = null;
   private begun = false; // it was said that everything is to be read
   private reading = false; // the numbers are on their way
   private idsTimer = 0;
@@ -62,6 +63,9 @@ export class JobList {
       refresh: () => {
         this.begun = true;
         this.stale = new Set(this.rows.keys());
+        // What is on its way was asked for before.
+        this.rowsAsked?.abort.abort();
+        this.rowsAsked = null;
         void this.readIds();
         this.readRowsSoon();
       },
@@ -170,16 +174,13 @@ export class JobList {
     if (missing.length === 0) {
       return;
     }
-    const asked = (this.rowsAsked = { ids: new Set(missing), told: new Set<number>(), abort: new AbortController() });
+    const asked = (this.rowsAsked = { ids: new Set(missing), abort: new AbortController() });
     try {
       let after: number | undefined = 0;
       while (after !== undefined) {
         const query: Query = { select: ranges(missing), all: true, limit: 1000, after };
-        const page: JobPage = await get("/v1/jobs", query, asked.abort.signal);
-        // What an event told meanwhile is newer than this answer.
-        const fresh = page.jobs.filter((job) => !asked.told.has(job.id));
-        remember(fresh);
-        batch(() => fresh.forEach((job) => this.put(job)));
+        const page: JobPage = await readJobs(query, asked.abort.signal);
+        batch(() => page.jobs.forEach((job) => this.put(job)));
         after = page.next;
       }
       missing.forEach((id) => this.stale.delete(id));
@@ -243,7 +244,6 @@ export class JobList {
   }
 
   private takeEvent(job: Job) {
-    this.rowsAsked?.told.add(job.id);
     if (this.rows.has(job.id)) {
       this.told.set(job.id, job);
       this.frame ||= requestAnimationFrame(() => {

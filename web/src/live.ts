@@ -2,6 +2,7 @@
 // when it is seen again.
 import { batch, effect, signal } from "@preact/signals";
 import { get, signedIn, type ServerEvent } from "./api";
+import { forgetKnown, knownJob, takeTold } from "./known_jobs";
 import { hear } from "./stream";
 import type { Device, DeviceList, Job, NewJobs, Status } from "./types";
 
@@ -23,27 +24,6 @@ export interface DeviceSeries {
   utilization: (number | null)[];
   used: (number | null)[];
   power: (number | null)[];
-}
-
-/// Jobs as last told, so that a page has them at once and stays fresh. Bounded: the oldest go.
-const kMostJobs = 5000;
-const known = new Map<number, Job>();
-
-export function knownJob(id: number): Job | undefined {
-  return known.get(id);
-}
-
-export function remember(jobs: Job[]) {
-  for (const job of jobs) {
-    known.delete(job.id);
-    known.set(job.id, job);
-  }
-  for (const id of known.keys()) {
-    if (known.size <= kMostJobs) {
-      break;
-    }
-    known.delete(id);
-  }
 }
 
 // --- who wants to hear what
@@ -94,14 +74,14 @@ function take(event: ServerEvent) {
   switch (event.name) {
     case "reset":
     case "forgotten":
-      known.clear();
+      forgetKnown();
       refreshAll();
       refreshStatus();
       break;
     case "job": {
       const job = event.data;
-      const before = known.get(job.id);
-      remember([job]);
+      const before = knownJob(job.id);
+      takeTold(job);
       for (const listener of listeners) {
         listener.job?.(job, before);
       }

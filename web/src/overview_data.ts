@@ -2,7 +2,8 @@
 // anew when something changed.
 import { signal } from "@preact/signals";
 import { get } from "./api";
-import { knownJob, listen, remember } from "./live";
+import { knownJob, readJobs } from "./known_jobs";
+import { listen } from "./live";
 import { ranges } from "./parts/selection";
 import { badStates, endedStates, runningStates, waitingStates, type Job, type Span, type State, type Totals } from "./types";
 
@@ -159,9 +160,8 @@ export class OverviewData {
 
   private async readRunning() {
     const select = runningStates.map((state) => `state=${state}`);
-    const { jobs } = await get("/v1/jobs", { select, limit: 1000 });
-    remember(jobs);
-    this.running.value = new Map(jobs.map((job) => [job.id, job]));
+    const { jobs } = await readJobs({ select, limit: 1000 });
+    this.running.value = new Map(jobs.filter((job) => live.includes(job.state)).map((job) => [job.id, job]));
   }
 
   /// The newest numbers; older ones that ended lately come with the timeline and by events.
@@ -184,7 +184,7 @@ export class OverviewData {
     const drawn = this.spans.value.filter((span) => span.sweep !== "").map((span) => span.job);
     const missing = [...new Set([...unknown, ...drawn])].filter((id) => !knownJob(id)).slice(0, kMostNamed);
     if (missing.length > 0) {
-      remember((await get("/v1/jobs", { select: ranges(missing), all: true, limit: 1000 })).jobs);
+      await readJobs({ select: ranges(missing), all: true, limit: 1000 });
     }
     if (unknown.length > 0) {
       const named = <T extends Ended | Waiting>(job: T): T => (bare(job) ? { ...job, parameters: knownJob(job.id)?.parameters } : job);

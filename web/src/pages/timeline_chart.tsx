@@ -2,7 +2,7 @@
 // and is drawn only when something changed. Nothing here re-renders while it moves.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { clock, duration, pairs, stateWord, title } from "../format";
-import { knownJob } from "../live";
+import { knownJob } from "../known_jobs";
 import { Parameters } from "../parts/basics";
 import { arrange, boxOf, draw, hit, inksOf, noGpu, prepare, type Bar, type Scene, type Sizes, type View } from "../parts/gantt";
 import { moveByHand, panned, zoomed } from "../parts/gantt_moves";

@@ -1,6 +1,7 @@
 // What the timeline shows: read for the time in view and some around it, and kept fresh by events.
 import { get } from "../api";
-import { knownJob, listen, remember } from "../live";
+import { knownJob, readJobs } from "../known_jobs";
+import { listen } from "../live";
 import type { View } from "../parts/gantt";
 import { ranges } from "../parts/selection";
 import { toastError } from "../parts/toast";
@@ -90,7 +91,7 @@ export function followSpans(changed: () => void): SpanStore {
     const unknown = new Set(spans.filter((span) => span.sweep !== "" && !knownJob(span.job)).map((span) => span.job));
     const some = [...unknown].slice(0, kMostNamed);
     if (some.length > 0) {
-      remember((await get("/v1/jobs", { select: ranges(some), all: true, limit: 1000 }, abort.signal)).jobs);
+      await readJobs({ select: ranges(some), all: true, limit: 1000 }, abort.signal);
       changed();
     }
   };

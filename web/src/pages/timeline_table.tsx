@@ -1,6 +1,6 @@
 // The same as the chart, for those who would rather read it.
 import { clock, duration } from "../format";
-import { knownJob } from "../live";
+import { knownJob } from "../known_jobs";
 import { Empty, JobLink, StateBadge } from "../parts/basics";
 import type { Span } from "../types";
 
