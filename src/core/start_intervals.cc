@@ -1,0 +1,81 @@
+#include "core/start_intervals.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace berth {
+namespace {
+
+/// Added to each wait, so that a few seconds more or less do not count as a large ratio.
+constexpr double kMinute = 60;
+
+double stretched(Duration wait) { return std::max(0.0, to_seconds(wait)) + kMinute; }
+
+Duration as_wait(double seconds) {
+  constexpr double kMost = 3e9;  // a hundred years
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(std::clamp(seconds - kMinute, 0.0, kMost)));
+}
+
+/// So that the next of such values is below it with probability `share`.
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = std::clamp(share * static_cast<double>(sorted.size() + 1) - 1, 0.0,
+                               static_cast<double>(sorted.size() - 1));
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+std::size_t StartIntervals::band_of(Duration wait) {
+  return std::min(kBands - 1, static_cast<std::size_t>(std::log2(stretched(wait) / kMinute)));
+}
+
+std::optional<StartInterval> StartIntervals::around(Time start, Time now) const {
+  const std::deque<double>& errors = errors_[band_of(start - now)];
+  if (errors.size() < kLeastErrors) {
+    return std::nullopt;
+  }
+  std::vector<double> sorted(errors.begin(), errors.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double wait = stretched(start - now);
+  const double beyond = (1 - coverage_) / 2;  // at each end
+  const auto at = [&](double share) {
+    return add_saturating(now, as_wait(wait * std::exp(quantile(sorted, share))));
+  };
+  return StartInterval{at(beyond), at(1 - beyond)};
+}
+
+void StartIntervals::note(JobId job, Time start, Time now) {
+  if (notes_.size() >= kMostJobs && !notes_.contains(job)) {
+    return;
+  }
+  const auto band = static_cast<std::uint8_t>(band_of(start - now));
+  std::vector<Note>& notes = notes_[job];
+  if (std::none_of(notes.begin(), notes.end(),
+                   [&](const Note& note) { return note.band == band; })) {
+    notes.push_back({band, start, now});
+  }
+}
+
+void StartIntervals::started(JobId job, Time at) {
+  const auto found = notes_.find(job);
+  if (found == notes_.end()) {
+    return;
+  }
+  for (const Note& note : found->second) {
+    std::deque<double>& errors = errors_[note.band];
+    errors.push_back(std::log(stretched(at - note.now) / stretched(note.start - note.now)));
+    if (errors.size() > kMostErrors) {
+      errors.pop_front();
+    }
+  }
+  notes_.erase(found);
+}
+
+void StartIntervals::keep(const std::function<bool(JobId)>& waits) {
+  std::erase_if(notes_, [&](const auto& noted) { return !waits(noted.first); });
+}
+
+}  // namespace berth

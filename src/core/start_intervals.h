@@ -1,0 +1,71 @@
+// StartIntervals: how far forecasts of starts can be trusted. A forecast is only as good as the
+// lengths that it assumes, and later jobs may overtake. So forecasts are noted, their errors are
+// learned when the jobs start, and the interval around the next forecast follows from them.
+//
+// An error is the ratio of the wait to the wait that was forecast. Forecasts that reach far err
+// differently from near ones, so they are kept in bands, each reaching twice as far as the one
+// before. Only the newest errors of a band count, because machines and their users change.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "core/recipe_lengths.h"
+
+namespace berth {
+
+struct StartInterval {
+  Time from;
+  Time to;
+
+  bool holds(Time start) const { return from <= start && start <= to; }
+};
+
+class StartIntervals {
+ public:
+  static constexpr std::size_t kLeastErrors = 20;
+  static constexpr std::size_t kMostJobs = 2000;  // whose forecasts are noted
+
+  explicit StartIntervals(double coverage = kUsualCoverage) : coverage_(coverage) {}
+
+  /// Around a start that was forecast at `now`. Nothing: the band has fewer than kLeastErrors.
+  std::optional<StartInterval> around(Time start, Time now) const;
+  /// How often a start lies within its interval.
+  double coverage() const { return coverage_; }
+
+  /// It was forecast at `now` that this waiting job will start at `start`. The first forecast of a
+  /// job in each band counts.
+  void note(JobId job, Time start, Time now);
+  /// The job has started, so its forecasts are judged.
+  void started(JobId job, Time at);
+  /// Forgets the notes about jobs that no longer wait.
+  void keep(const std::function<bool(JobId)>& waits);
+
+  std::size_t noted() const { return notes_.size(); }
+
+ private:
+  static constexpr std::size_t kBands = 16;
+  static constexpr std::size_t kMostErrors = 100;  // of a band
+
+  struct Note {
+    std::uint8_t band = 0;
+    Time start;
+    Time now;
+  };
+
+  static std::size_t band_of(Duration wait);
+
+  double coverage_;
+  std::array<std::deque<double>, kBands> errors_;  // logarithms of ratios, the newest last
+  std::map<JobId, std::vector<Note>> notes_;
+};
+
+}  // namespace berth
