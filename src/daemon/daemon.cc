@@ -78,6 +78,7 @@ void Daemon::turn() {
   turns_->resume_long_work();
   if (!turns_->stuck()) {
     decide(at);
+    reports_->look_ahead(at);
   }
   if (!turns_->finish(at)) {
     // Nothing is started or promised that is not on disk. Everything waits for room.

@@ -13,6 +13,8 @@ namespace {
 
 /// A forecast that takes longer is used when it is there; that before it, until then.
 constexpr Duration kForecastInOneGo = std::chrono::milliseconds(10);
+/// How often a forecast is made that nobody asks for.
+constexpr Duration kLookAhead = std::chrono::minutes(1);
 /// One that fails at once and is tried again may have had thousands.
 constexpr std::size_t kMostAttemptsShown = 1000;
 constexpr std::size_t kMostObstacles = 3;  // that an explanation names
@@ -144,7 +146,7 @@ Result<JobReport> JobReports::full_report(const JobRecord& record) {
     full.attempts.push_back(report_of(attempt));
   }
   if (const Job* job = desk_.scheduler().find(record.id); job != nullptr && job->waiting()) {
-    full.expected_start = expected_start(record.id);
+    add_expected_start(full);
     Explanation why = desk_.scheduler().explain(record.id, desk_.now());
     if (why.kind == Explanation::Kind::NoDevice && why.ahead == 0 && full.expected_start > 0) {
       why.until = kNever;  // the same again, in other words
@@ -247,14 +249,54 @@ void JobReports::refresh_forecast() {
       desk_.scheduler().forecast(std::move(*policy), desk_.driver.lengths().book().typical().median,
                                  kForecastJobs, at),
       at, desk_.now());
-  if (forecast_.play(kForecastInOneGo, [this] { return desk_.now(); })) {
-    desk_.turns.later_in_pieces(
-        [this] { return forecast_.play(Turns::kInOneGo, [this] { return desk_.now(); }); });
+  if (play_forecast(kForecastInOneGo)) {
+    desk_.turns.later_in_pieces([this] { return play_forecast(Turns::kInOneGo); });
   }
 }
 
-double JobReports::expected_start(JobId id) {
+/// False when the forecast is played to the end. Then it is noted, to be judged later.
+bool JobReports::play_forecast(Duration at_most) {
+  if (forecast_.play(at_most, [this] { return desk_.now(); })) {
+    return true;
+  }
+  const auto waits = [this](JobId id) {
+    const Job* job = desk_.scheduler().find(id);
+    return job != nullptr && desk_.scheduler().queue().contains(*job);
+  };
+  intervals_.keep(waits);
+  for (const auto& [id, run] : forecast_.runs()) {
+    if (waits(id)) {
+      intervals_.note(id, run.start, forecast_.at());
+    }
+  }
+  return false;
+}
+
+void JobReports::look_ahead(Time at) {
+  if (desk_.scheduler().queue().size() > 0 && at - forecast_.at() >= kLookAhead) {
+    refresh_forecast();
+  }
+}
+
+void JobReports::add_expected_start(JobReport& report) {
   refresh_forecast();
+  report.expected_start = expected_start(report.id);
+  const auto found = forecast_.runs().find(report.id);
+  if (found == forecast_.runs().end()) {
+    return;
+  }
+  const std::optional<StartInterval> interval =
+      intervals_.around(found->second.start, forecast_.at());
+  const Time now = desk_.now();
+  if (interval && interval->to > now) {
+    report.expected_start_from = seconds(std::max(interval->from, now));
+    report.expected_start_to = seconds(interval->to);
+    report.expected_start_coverage = intervals_.coverage();
+  }
+}
+
+/// In seconds since 1970; 0 when unknown.
+double JobReports::expected_start(JobId id) const {
   const Forecast::Runs& runs = forecast_.runs();
   if (const auto found = runs.find(id); found != runs.end()) {
     return seconds(std::max(found->second.start, desk_.now()));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/messages.h"
+#include "core/start_intervals.h"
 #include "daemon/daemon_devices.h"
 #include "daemon/desk.h"
 #include "daemon/forecast_book.h"
@@ -24,21 +25,29 @@ class JobReports {
   /// The expected end of a running job: by its own estimate, by past jobs of its kind, or by its
   /// time limit. kNever when unknown.
   Time expected_end(JobId id) const;
-  /// The expected start of a waiting job, in seconds since 1970; 0 when unknown.
-  double expected_start(JobId id);
+  /// Adds when a waiting job is expected to start, as far as that is known.
+  void add_expected_start(JobReport& report);
   /// When and where waiting jobs are expected to run, as of now or a little earlier.
   const Forecast::Runs& expected_runs();
   /// Something has happened that may change the forecast.
   void outdate_forecast() { forecast_.outdate(); }
+  /// Makes a forecast now and then while jobs wait, because its errors are learned from. Call it in
+  /// each turn.
+  void look_ahead(Time at);
+  /// The job has been given devices: forecasts of its start are judged.
+  void job_started(JobId id, Time at) { intervals_.started(id, at); }
 
  private:
   void refresh_forecast();
+  bool play_forecast(Duration at_most);
+  double expected_start(JobId id) const;
   std::string explain_waiting(const Job& job, Explanation why) const;
   void add_claim(const Job& job, JobReport& report) const;
 
   Desk& desk_;
   const DaemonDevices& devices_;
   ForecastBook forecast_;
+  StartIntervals intervals_;  // learned anew by each daemon
 };
 
 }  // namespace berth

@@ -23,6 +23,9 @@ JobReport Privacy::hidden(const JobReport& report) {
   out.ended = report.ended;
   out.paused = report.paused;
   out.expected_start = report.expected_start;
+  out.expected_start_from = report.expected_start_from;
+  out.expected_start_to = report.expected_start_to;
+  out.expected_start_coverage = report.expected_start_coverage;
   out.expected_end = report.expected_end;
   out.gpu_seconds = report.gpu_seconds;
   JobDescription& description = out.description;

@@ -45,6 +45,7 @@ Result<void> Requests::listen_on_socket() {
 
 HostListeners Requests::listeners() {
   HostListeners listeners;
+  listeners.attempt_began = [this](JobId job, Time at) { parts_.reports.job_started(job, at); };
   listeners.reading = [this](const Telemetry::Reading& reading, Time at) {
     books_.note(reading, at, parts_.desk.driver, parts_.devices);
     if (parts_.desk.events.has_listeners()) {

@@ -61,6 +61,7 @@ AttemptFacts ShimHost::begin(const StartJob& start, Time at) {
   attempt.launch = shim_launch(start, *job, stored, desk_->driver, parts_.devices, parts_.mark);
   desk_->check(desk_->store.attempts().begin(std::move(stored)));
   desk_->events.job_changed(start.job);
+  listeners_.attempt_began(start.job, at);
   return {recipe_of(description.project, description.command), description.user};
 }
 

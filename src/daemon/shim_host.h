@@ -24,6 +24,7 @@ namespace berth {
 
 /// Callbacks that are told about attempts and devices, or asked about them.
 struct HostListeners {
+  std::function<void(JobId, Time)> attempt_began;  // the job has been given devices
   std::function<void(const Telemetry::Reading&, Time)> reading;
   /// What an attempt of an earlier daemon has used until now, if known.
   std::function<std::optional<UsageLog>(JobId, std::uint16_t attempt)> used_before;

@@ -70,6 +70,26 @@ class Expected(LifeCase):
         self.berth("daemon", "policy", "fifo")
         self.assertNotIn("promise", self.show(2))
 
+    def test_as_an_interval_once_forecasts_have_been_compared_with_starts(self):
+        self.berth("submit", "--expected", "1s", "cat gate")
+        self.berth("submit", "--array", "1-25", "--expected", "1s", "true")
+        waiting = [job for job in self.jobs() if job["state"] == "queued"]
+        self.assertEqual(len(waiting), 25)
+        for job in waiting:
+            self.assertGreater(job["expected_start"], 0)
+            self.assertNotIn("expected_start_from", job)  # nothing has been learned yet
+        self.release("gate")
+        self.berth("wait")
+        self.berth("submit", "--expected", "40s", "cat gate")
+        self.berth("submit", "--expected", "1s", "true")
+        job = self.show(28)
+        self.assertLess(job["expected_start_from"], job["expected_start_to"])
+        self.assertEqual(job["expected_start_coverage"], 0.9)
+        interval = r"(now|[0-9: -]+)–[0-9: -]+ \(90 %\)"
+        self.assertRegex(self.why(28), "; expected to start " + interval)
+        self.assertRegex(self.berth("show", "28"), r"(?m)^starts +" + interval)
+        self.assertRegex(self.berth("queue"), r"(?m)^ *28  queued .* " + interval)
+
     def test_from_the_limit(self):
         self.berth("submit", "--timeout", "30m", "cat gate")
         self.berth("submit", "true")

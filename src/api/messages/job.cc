@@ -78,6 +78,9 @@ void fields(Io& io, In<Io, JobReport>& report) {
   wish(io, report.description);
   io.or_nothing("paused", report.paused);
   io.or_nothing("expected_start", report.expected_start);
+  io.or_nothing("expected_start_from", report.expected_start_from);
+  io.or_nothing("expected_start_to", report.expected_start_to);
+  io.or_nothing("expected_start_coverage", report.expected_start_coverage);
   io.or_nothing("expected_end", report.expected_end);
   io.or_nothing("peak_memory_bytes", report.peak);
   io.or_nothing("gpu_seconds", report.gpu_seconds);

@@ -57,9 +57,12 @@ struct JobReport {
   double ended = 0;
   std::string log;  // of the newest attempt
   bool paused = false;
-  double expected_start = 0;  // of a waiting job, as far as it is known
-  double expected_end = 0;    // of a running job, likewise
-  Bytes peak;                 // GPU memory at its highest, on the device where it was highest
+  double expected_start = 0;       // of a waiting job, as far as it is known
+  double expected_start_from = 0;  // as many such jobs as `coverage` says start between the two
+  double expected_start_to = 0;
+  double expected_start_coverage = 0;
+  double expected_end = 0;  // of a running job, as far as it is known
+  Bytes peak;               // GPU memory at its highest, on the device where it was highest
   double gpu_seconds = 0;
   std::optional<double> energy;          // joules
   std::string why;                       // why it waits; only when asked for

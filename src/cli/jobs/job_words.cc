@@ -4,6 +4,7 @@
 #include <pwd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/signals.h"
@@ -22,9 +23,37 @@ std::string age_of(const JobReport& job) {
   return for_seconds(to - from);
 }
 
+namespace {
+
+/// Whole minutes, and no shorter than what was promised; seconds where minutes would say little.
+/// The day is named where it is another one.
+std::string start_interval_of(const JobReport& job) {
+  constexpr double kMinute = 60;
+  constexpr std::size_t kDay = std::string_view("2026-11-16 ").size();
+  const double step = job.expected_start_to - job.expected_start_from < 5 * kMinute ? 1 : kMinute;
+  const double begin = std::floor(job.expected_start_from / step) * step;
+  const double end = std::ceil(job.expected_start_to / step) * step;
+  const double now = wall_clock_seconds();
+  const auto clock = [&](double time, double seen_from) {
+    std::string text = local_time(time);
+    if (text.substr(0, kDay) == local_time(seen_from).substr(0, kDay)) {
+      text.erase(0, kDay);
+    }
+    return step < kMinute ? text : text.substr(0, text.rfind(':'));
+  };
+  const std::string from = begin <= now ? "now" : clock(begin, now);
+  return fmt::format("{}–{} ({:.0f} %)", from, clock(end, begin <= now ? now : begin),
+                     job.expected_start_coverage * 100);
+}
+
+}  // namespace
+
 std::string expected_start_of(const JobReport& job) {
   if (job.expected_start <= 0) {
     return "";
+  }
+  if (job.expected_start_to > 0) {
+    return start_interval_of(job);
   }
   const double left = job.expected_start - wall_clock_seconds();
   return left < 1 ? "soon" : "in " + for_seconds(left);

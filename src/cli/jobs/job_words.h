@@ -12,7 +12,8 @@ namespace berth {
 std::string for_seconds(double seconds);
 /// How long the job ran, has been running or has been waiting.
 std::string age_of(const JobReport& job);
-/// "soon", "in 5m00s"; empty when unknown.
+/// "14:10–14:40 (90 %)" where it is known how far the forecast can be trusted; else "soon" or
+/// "in 5m00s"; empty when unknown.
 std::string expected_start_of(const JobReport& job);
 /// What the policy promises a waiting job, as a sentence; empty when it promises nothing.
 std::string promise_of(const JobReport& job);

@@ -62,7 +62,7 @@ bool continue_list(Desk& desk, JobReports& reports, JobList& list) {
     list.page.jobs.push_back(desk.privacy.shown(reports.report(record), list.viewer));
     --list.left;
     if (record.phase == JobPhase::Queued) {
-      list.page.jobs.back().expected_start = reports.expected_start(record.id);
+      reports.add_expected_start(list.page.jobs.back());
     }
   }
   full = full || (!list.walk.over() && (list.left == 0 || list.length >= kPageBytes));

@@ -61,6 +61,20 @@ function AttemptSteps({ attempt, many }: { attempt: Attempt; many: boolean }) {
   );
 }
 
+/// Between which times it starts, where that is known.
+function StartRange({ job }: { job: SeenJob }) {
+  const { expected_start_from: from, expected_start_to: to, expected_start_coverage: share } = job;
+  if (from === undefined || to === undefined || share === undefined) {
+    return null;
+  }
+  return (
+    <span class="muted">
+      {" "}
+      ({Math.round(share * 100)} % of such jobs: {clock(from, now.value)}–{clock(to, now.value)})
+    </span>
+  );
+}
+
 /// What it does at present, where that is not its end.
 function Now({ job }: { job: SeenJob }) {
   if (job.state === "held") {
@@ -71,6 +85,7 @@ function Now({ job }: { job: SeenJob }) {
     return (
       <Step time={null}>
         Waits{starts !== undefined && <>, expected to start {relative(starts, now.value)}</>}
+        <StartRange job={job} />
       </Step>
     );
   }
