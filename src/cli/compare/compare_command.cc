@@ -12,6 +12,7 @@
 #include "cli/sim/sim_options.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/model_option.h"
 #include "cli/toolkit/table.h"
 #include "cli/toolkit/terminal.h"
 #include "exec/direct_runner.h"
@@ -114,11 +115,17 @@ Result<RunOptions> options_of(const CompareCommand& command, const std::string& 
                               std::int64_t number) {
   RunOptions options;
   const Contender contender = contender_of(policy);
-  options.policy = contender.policy;
+  Result<std::string> packed = pack_policy(contender.policy);
+  if (!packed) {
+    return Failure(packed.error());
+  }
+  options.policy = std::move(*packed);
   options.placement = contender.placement;
   options.sample_interval = command.interval;
   if (command.log_folder) {
-    options.outputs.log_folder = fmt::format("{}/{}-{}", *command.log_folder, policy, number);
+    std::string folder = fmt::format("{}-{}", policy, number);
+    std::replace(folder.begin(), folder.end(), '/', '_');  // rl:models/own.berth
+    options.outputs.log_folder = *command.log_folder + "/" + folder;
   } else {
     // What tasks print would be between the lines of the table.
     options.adapt = [](Launch& launch, std::span<const DeviceId>) {
