@@ -32,6 +32,14 @@ std::size_t StartIntervals::band_of(Duration wait) {
   return std::min(kBands - 1, static_cast<std::size_t>(std::log2(stretched(wait) / kMinute)));
 }
 
+/// Forecasts that are made soon after each other err alike: about as long as they reach.
+Duration StartIntervals::apart(std::size_t band) { return std::chrono::minutes((1 << band) - 1); }
+
+bool StartIntervals::has_note(const std::vector<Note>& notes, std::size_t band) {
+  return std::any_of(notes.begin(), notes.end(),
+                     [&](const Note& note) { return note.band == band; });
+}
+
 std::optional<StartInterval> StartIntervals::around(Time start, Time now) const {
   const std::deque<double>& errors = errors_[band_of(start - now)];
   if (errors.size() < kLeastErrors) {
@@ -48,15 +56,29 @@ std::optional<StartInterval> StartIntervals::around(Time start, Time now) const 
 }
 
 void StartIntervals::note(JobId job, Time start, Time now) {
-  if (notes_.size() >= kMostJobs && !notes_.contains(job)) {
+  const std::size_t band = band_of(start - now);
+  Sample& sample = samples_[band];
+  if (sample.at != now || sample.seen == 0) {
+    if (sample.seen > 0 && now - sample.at < apart(band)) {
+      return;
+    }
+    sample = {now, 0, {}};
+  }
+  const auto found = notes_.find(job);
+  if (found == notes_.end() ? notes_.size() >= kMostJobs : has_note(found->second, band)) {
     return;
   }
-  const auto band = static_cast<std::uint8_t>(band_of(start - now));
-  std::vector<Note>& notes = notes_[job];
-  if (std::none_of(notes.begin(), notes.end(),
-                   [&](const Note& note) { return note.band == band; })) {
-    notes.push_back({band, start, now});
+  if (random_.below(++sample.seen) != 0) {
+    return;  // another one stands for this forecast
   }
+  if (const auto before = notes_.find(sample.job); sample.seen > 1 && before != notes_.end()) {
+    std::erase_if(before->second, [&](const Note& note) { return note.band == band; });
+    if (before->second.empty()) {
+      notes_.erase(before);
+    }
+  }
+  sample.job = job;
+  notes_[job].push_back({static_cast<std::uint8_t>(band), start, now});
 }
 
 void StartIntervals::started(JobId job, Time at) {

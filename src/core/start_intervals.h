@@ -5,6 +5,10 @@
 // An error is the ratio of the wait to the wait that was forecast. Forecasts that reach far err
 // differently from near ones, so they are kept in bands, each reaching twice as far as the one
 // before. Only the newest errors of a band count, because machines and their users change.
+//
+// A burst of jobs waits for the same few ends, so forecasts of its starts err together: a hundred
+// of them would say no more than one. So one job of a band stands for each forecast, drawn by lot,
+// and forecasts that reach far count only some time apart.
 #pragma once
 
 #include <array>
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/random.h"
 #include "base/time.h"
 #include "core/recipe_lengths.h"
 
@@ -41,8 +46,8 @@ class StartIntervals {
   /// How often a start lies within its interval.
   double coverage() const { return coverage_; }
 
-  /// It was forecast at `now` that this waiting job will start at `start`. The first forecast of a
-  /// job in each band counts.
+  /// It was forecast at `now` that this waiting job will start at `start`. Tell it of all jobs of
+  /// the forecast, one after the other. A job counts once in each band.
   void note(JobId job, Time start, Time now);
   /// The job has started, so its forecasts are judged.
   void started(JobId job, Time at);
@@ -61,11 +66,22 @@ class StartIntervals {
     Time now;
   };
 
+  /// The job that stands for the newest forecast of a band.
+  struct Sample {
+    Time at;
+    std::uint64_t seen = 0;  // jobs that could have been drawn
+    JobId job;
+  };
+
   static std::size_t band_of(Duration wait);
+  static Duration apart(std::size_t band);
+  static bool has_note(const std::vector<Note>& notes, std::size_t band);
 
   double coverage_;
   std::array<std::deque<double>, kBands> errors_;  // logarithms of ratios, the newest last
+  std::array<Sample, kBands> samples_;
   std::map<JobId, std::vector<Note>> notes_;
+  Random random_{1};
 };
 
 }  // namespace berth

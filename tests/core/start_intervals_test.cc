@@ -10,8 +10,8 @@
 namespace berth {
 namespace {
 
+using std::chrono::hours;
 using std::chrono::minutes;
-using std::chrono::seconds;
 
 /// Jobs that are forecast and start, one after the other. The wait is the forecast one times a
 /// factor between 1/2 and 2, times `late`.
@@ -25,7 +25,7 @@ class Starts {
     int held = 0;
     for (int i = 0; i < count; ++i) {
       const JobId job{++last_};
-      now_ += minutes(1);
+      now_ += hours(6);  // longer than any forecast reaches
       const Time forecast = now_ + minutes(random_.below(300));
       const double factor = late * std::exp2(static_cast<double>(random_.below(2001)) / 1e3 - 1);
       const Time start = now_ + std::chrono::duration_cast<Duration>((forecast - now_) * factor);
@@ -66,16 +66,16 @@ TEST(StartIntervals, KeepThePromiseAgainAfterWaitsHaveChanged) {
 
 TEST(StartIntervals, PromiseNothingAfterFewStarts) {
   StartIntervals intervals;
-  const Time now{};
-  const Time start = now + minutes(10);
+  Time now{};
   for (std::uint64_t i = 1; i <= StartIntervals::kLeastErrors; ++i) {
-    EXPECT_FALSE(intervals.around(start, now)) << i;
-    intervals.note(JobId{i}, start, now);
-    intervals.note(JobId{i}, start + seconds(1), now);  // counts once
+    now += hours(1);
+    EXPECT_FALSE(intervals.around(now + minutes(10), now)) << i;
+    intervals.note(JobId{i}, now + minutes(10), now);
+    intervals.note(JobId{i}, now + minutes(11), now);  // counts once
     intervals.started(JobId{i}, now + minutes(10 + i));
     intervals.started(JobId{i}, now + minutes(90));  // again: nothing was forecast
   }
-  const std::optional<StartInterval> interval = intervals.around(start, now);
+  const std::optional<StartInterval> interval = intervals.around(now + minutes(10), now);
   ASSERT_TRUE(interval);
   EXPECT_LE(interval->from, now + minutes(13));
   EXPECT_GE(interval->to, now + minutes(29));
@@ -84,11 +84,26 @@ TEST(StartIntervals, PromiseNothingAfterFewStarts) {
   EXPECT_FALSE(intervals.around(now + minutes(100), now));
 }
 
-TEST(StartIntervals, RememberABoundedNumberOfJobs) {
+/// Jobs of one burst are late together.
+TEST(StartIntervals, LetOneJobStandForABurst) {
   StartIntervals intervals;
   const Time now{};
+  for (std::uint64_t i = 1; i <= 500; ++i) {
+    intervals.note(JobId{i}, now + minutes(10), now);
+  }
+  EXPECT_EQ(intervals.noted(), 1U);
+  intervals.note(JobId{501}, now + minutes(11), now + minutes(1));  // too soon after the burst
+  EXPECT_EQ(intervals.noted(), 1U);
+  intervals.note(JobId{501}, now + minutes(20), now + minutes(10));
+  EXPECT_EQ(intervals.noted(), 2U);
+}
+
+TEST(StartIntervals, RememberABoundedNumberOfJobs) {
+  StartIntervals intervals;
+  Time now{};
   for (std::uint64_t i = 1; i <= 2 * StartIntervals::kMostJobs; ++i) {
-    intervals.note(JobId{i}, now + minutes(i), now);
+    now += hours(1);
+    intervals.note(JobId{i}, now + minutes(10), now);
   }
   EXPECT_EQ(intervals.noted(), StartIntervals::kMostJobs);
   intervals.keep([](JobId job) { return job.value <= 10; });
@@ -97,16 +112,17 @@ TEST(StartIntervals, RememberABoundedNumberOfJobs) {
 
 TEST(StartIntervals, TakeAnyTime) {
   StartIntervals intervals;
-  const Time now{};
+  Time now{};
   for (std::uint64_t i = 1; i <= 30; ++i) {
-    intervals.note(JobId{i}, now + std::chrono::hours(1'000'000), now);
+    now += hours(1000);
+    intervals.note(JobId{i}, now + hours(1'000'000), now);
     intervals.note(JobId{i}, now - minutes(1), now);  // it is late already
-    intervals.started(JobId{i}, now + std::chrono::hours(2'000'000));
+    intervals.started(JobId{i}, now + hours(2'000'000));
   }
   const auto late = intervals.around(now - minutes(1), now);
   ASSERT_TRUE(late);
   EXPECT_GE(late->from, now);
-  ASSERT_TRUE(intervals.around(now + std::chrono::hours(1'000'000), now));
+  ASSERT_TRUE(intervals.around(now + hours(1'000'000), now));
 }
 
 }  // namespace

@@ -72,7 +72,10 @@ class Expected(LifeCase):
 
     def test_as_an_interval_once_forecasts_have_been_compared_with_starts(self):
         self.berth("submit", "--expected", "1s", "cat gate")
-        self.berth("submit", "--array", "1-25", "--expected", "1s", "true")
+        for _ in range(25):  # one job stands for each forecast
+            self.berth("submit", "--expected", "1s", "true")
+            self.eventually(lambda: all("expected_start" in job for job in self.jobs()
+                                        if job["state"] == "queued"))
         waiting = [job for job in self.jobs() if job["state"] == "queued"]
         self.assertEqual(len(waiting), 25)
         for job in waiting:
