@@ -8,6 +8,7 @@
 #include "core/scheduler.h"
 #include "sim/arrivals.h"
 #include "sim/device_faults.h"
+#include "sim/foresight.h"
 #include "sim/meters.h"
 #include "sim/progress.h"
 
@@ -155,8 +156,22 @@ class Simulation {
   Result<void> submit() {
     meters_.count_event();
     fruitless_ = 0;
-    const Result<JobId> taken = scheduler_.apply(arrivals_.take(), now_);
+    const Submit& next = arrivals_.take();
+    const Result<JobId> taken = options_.foresight == nullptr
+                                    ? scheduler_.apply(next, now_)
+                                    : submit_foreseen(next, *options_.foresight);
     return taken ? Result<void>{} : Failure(taken.error());
+  }
+
+  /// With the length that such jobs had before.
+  Result<JobId> submit_foreseen(Submit next, Foresight& foresight) {
+    const std::uint32_t job = job_of(next.id);
+    next.spec.expected = foresight.expected(job);
+    Result<JobId> taken = scheduler_.apply(next, now_);
+    if (taken) {
+      foresight.waits(job, scheduler_);
+    }
+    return taken;
   }
 
   Result<void> take_faults() {
@@ -203,6 +218,10 @@ class Simulation {
     }
     meters_.count_event();
     fruitless_ = 0;
+    if (options_.foresight != nullptr) {
+      options_.foresight->ended(
+          *job, now_ - std::get<Running>(scheduler_.find(id_of(*job))->state).since);
+    }
     leave_devices(*job);
     meters_.ended(*job, now_);
     const bool shared = neighbours_matter(*job);
@@ -213,6 +232,21 @@ class Simulation {
 
   /// False when decisions get nowhere.
   bool decide() {
+    if (options_.foresight != nullptr) {
+      for (const Reestimate& change : options_.foresight->changes(scheduler_)) {
+        scheduler_.apply(change);
+      }
+    }
+    if (!carry_out_decisions()) {
+      return false;
+    }
+    if (options_.foresight != nullptr) {
+      options_.foresight->look(scheduler_, now_);
+    }
+    return true;
+  }
+
+  bool carry_out_decisions() {
     bool again = true;
     while (again) {
       if (++fruitless_ > kMostFruitless) {
@@ -235,6 +269,9 @@ class Simulation {
 
   void begin(const StartJob& start) {
     const std::uint32_t job = job_of(start.job);
+    if (options_.foresight != nullptr) {
+      options_.foresight->started(job, now_);
+    }
     if (meters_.started(job, now_)) {
       fruitless_ = 0;
     } else if (!progress_.is_whole(job)) {

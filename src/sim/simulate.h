@@ -11,6 +11,8 @@
 
 namespace berth {
 
+class Foresight;
+
 /// How fast each of `sharers` jobs on one device runs, compared with a job alone. time_sliced is
 /// time slicing that costs nothing: two jobs run at half the speed.
 using SharingModel = double (*)(std::size_t sharers);
@@ -34,7 +36,8 @@ struct SimOptions {
   /// them.
   bool one_by_one = false;
   Faults faults;
-  bool timeline = false;  // record which job was on which device
+  bool timeline = false;           // record which job was on which device
+  Foresight* foresight = nullptr;  // lengths are learned by it instead of told; borrowed
 };
 
 /// How long it takes at most to repeat the work that a preemption costs: on the slowest device,

@@ -1,0 +1,102 @@
+#include "sim/foresight.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/forecast.h"
+#include "sim/arrivals.h"
+
+namespace berth {
+namespace {
+
+constexpr std::size_t kAtOnce = 1000;
+constexpr std::size_t kForecastJobs = 1000;  // as many as the daemon follows
+
+}  // namespace
+
+void IntervalFigures::count(double low, double high, double value) {
+  held_ += low <= value && value <= high ? 1 : 0;
+  widths_.push_back(high - low);
+}
+
+double IntervalFigures::coverage() const {
+  return widths_.empty() ? 0 : static_cast<double>(held_) / static_cast<double>(widths_.size());
+}
+
+double IntervalFigures::median_width_s() const {
+  if (widths_.empty()) {
+    return 0;
+  }
+  std::vector<double> widths = widths_;
+  const auto middle = widths.begin() + std::ssize(widths) / 2;
+  std::nth_element(widths.begin(), middle, widths.end());
+  return *middle;
+}
+
+/// A trace has no commands. What one owner runs on as many GPUs counts as the same work again.
+Foresight::Foresight(const Workload& workload, ForesightOptions options)
+    : workload_(workload), options_(std::move(options)) {
+  std::map<std::string, std::uint32_t> known;
+  for (const SimJob& job : workload.jobs) {
+    const std::string key = "\n" + workload.owners[job.owner] + " " + std::to_string(job.gpus);
+    const auto [found, added] = known.emplace(key, static_cast<std::uint32_t>(recipes_.size()));
+    if (added) {
+      recipes_.push_back({key, {}});
+    }
+    recipe_by_job_.push_back(found->second);
+  }
+}
+
+Duration Foresight::expected(std::uint32_t job) const {
+  return learner_.expected(recipe_of(job), workload_.jobs[job].owner);
+}
+
+void Foresight::waits(std::uint32_t job, const Scheduler& scheduler) {
+  learner_.waiters().add(id_of(job), recipe_of(job), workload_.jobs[job].owner, scheduler);
+}
+
+void Foresight::started(std::uint32_t job, Time at) {
+  intervals_.started(id_of(job), at);
+  const auto found = promises_.find(id_of(job));
+  if (found == promises_.end()) {
+    return;
+  }
+  const auto& [made, interval] = found->second;
+  if (made >= options_.from) {
+    starts_.count(to_seconds(interval.from - made), to_seconds(interval.to - made),
+                  to_seconds(at - made));
+  }
+  promises_.erase(found);
+}
+
+void Foresight::ended(std::uint32_t job, Duration ran) {
+  const Recipe& recipe = recipe_of(job);
+  const std::uint32_t owner = workload_.jobs[job].owner;
+  const LengthOutlook outlook = learner_.book().outlook(recipe, owner);
+  if (outlook.known() && outlook.upper != kForever && workload_.jobs[job].submit >= options_.from) {
+    lengths_.count(to_seconds(outlook.lower), to_seconds(outlook.upper), to_seconds(ran));
+  }
+  learner_.learn(recipe, owner, ran);
+}
+
+std::vector<Reestimate> Foresight::changes(const Scheduler& scheduler) {
+  return learner_.behind() ? learner_.changes(scheduler, kAtOnce) : std::vector<Reestimate>{};
+}
+
+void Foresight::look(const Scheduler& scheduler, Time now) {
+  if (now < next_look_ || scheduler.queue().size() == 0) {
+    return;
+  }
+  next_look_ = now + options_.between;
+  Forecast forecast =
+      scheduler.forecast(options_.policy(), learner_.book().typical().median, kForecastJobs, now);
+  for (const auto& [job, run] : forecast.finish()) {
+    const std::optional<StartInterval> interval = intervals_.around(run.start, now);
+    if (interval) {
+      promises_.emplace(job, Promise{now, *interval});
+    }
+    intervals_.note(job, run.start, now);
+  }
+}
+
+}  // namespace berth
