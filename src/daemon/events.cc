@@ -86,7 +86,7 @@ const std::string& EventHub::seen_by(const Listener& listener, const Described& 
 void EventHub::tell_listeners(std::string_view event, std::string_view data) {
   // With the number of what they have got: whoever comes back with it must not miss what this turn
   // has brought and will send at its end.
-  send(next_ - 1 - unsent_, event, {std::string(data), "", 0});
+  send(newest(), event, {std::string(data), "", 0});
 }
 
 std::vector<const EventHub::Event*> EventHub::since(std::uint64_t last) const {

@@ -53,6 +53,9 @@ class EventHub {
   /// `last_seen`: the Last-Event-ID of the client, empty for a new one. If the client missed more
   /// than its stream can hold, that counts as too long ago.
   void listen(std::unique_ptr<Responder> reply, std::string_view last_seen, Listener listener);
+  /// The newest event that has been sent. A client that reads something now and then listens from
+  /// here on misses nothing.
+  std::uint64_t newest() const { return next_ - 1 - unsent_; }
   bool has_listeners() const { return !streams_.empty(); }
   std::size_t listeners() const { return streams_.size(); }
 

@@ -6,6 +6,7 @@
 
 #include "daemon/handlers/devices.h"
 #include "daemon/handlers/page_files.h"
+#include "daemon/numbered_responder.h"
 
 namespace berth {
 
@@ -117,6 +118,9 @@ void Requests::handle(HttpRequest request, Turns::Reply reply) {
   const RouteTable::Route& route = *found.route;
   if (route.method != "GET" && !desk.turns.can_promise()) {
     return reply->respond(failed({ErrorCode::Unavailable, desk.turns.problem()}));
+  }
+  if (route.method == "GET") {
+    reply = std::make_unique<NumberedResponder>(std::move(reply), desk.events.newest());
   }
   const Watchdog::Mark mark = desk.turns.watchdog().mark(route.name);
   route.handler({std::move(request), std::move(reply), found.job,

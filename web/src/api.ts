@@ -79,9 +79,14 @@ async function ask(path: string, init: RequestInit & { headers?: Record<string, 
   throw new ApiError(response.status, body?.error?.message ?? `the daemon answers ${response.status}`);
 }
 
+/// Called with the newest event that an answer knows of.
+export const answered: { tell: (event: number) => void } = { tell: () => undefined };
+
 /// The path decides what is answered, and what a body holds.
 export async function get<P extends keyof GetAnswers>(path: P, query?: Query, abort?: AbortSignal): Promise<GetAnswers[P]> {
-  return (await ask(address(path, query), { method: "GET", signal: abort })).json();
+  const response = await ask(address(path, query), { method: "GET", signal: abort });
+  answered.tell(Number(response.headers.get("Berth-Event") ?? 0));
+  return response.json();
 }
 
 type Body<P> = P extends keyof PostBodies ? PostBodies[P] : undefined;

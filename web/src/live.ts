@@ -1,9 +1,9 @@
 // What is known of the daemon and kept fresh by its events. A hidden tab hears none and catches up
 // when it is seen again.
 import { batch, effect, signal } from "@preact/signals";
-import { get, signedIn, type ServerEvent } from "./api";
+import { answered, get, signedIn, type ServerEvent } from "./api";
 import { forgetKnown, knownJob, takeTold } from "./known_jobs";
-import { hear } from "./stream";
+import { hear, listenFrom } from "./stream";
 import type { Device, DeviceList, Job, NewJobs, Status } from "./types";
 
 export type Connection = "connecting" | "live" | "lost";
@@ -36,35 +36,19 @@ export interface Listener {
 }
 
 const listeners = new Set<Listener>();
-const early = new Set<Listener>(); // that came before the stream was open
 
-/// For useEffect: returns how to stop. `refresh` is called at once, or as soon as the stream is open:
-/// what is read after that misses nothing, and need not be read twice.
+/// For useEffect: returns how to stop. `refresh` is called at once. What is read before the stream of
+/// events is open is not read again: the stream begins with what has changed since.
 export function listen(listener: Listener): () => void {
   listeners.add(listener);
-  if (connection.value !== "live") {
-    early.add(listener);
-  }
-  if (connection.value !== "connecting") {
-    listener.refresh?.();
-  }
-  return () => {
-    listeners.delete(listener);
-    early.delete(listener);
-  };
+  listener.refresh?.();
+  return () => listeners.delete(listener);
 }
 
 function refreshAll() {
-  early.clear();
   for (const listener of listeners) {
     listener.refresh?.();
   }
-}
-
-function refreshEarly() {
-  const these = [...early];
-  early.clear();
-  these.forEach((listener) => listener.refresh?.());
 }
 
 let heard = Date.now() / 1000;
@@ -102,7 +86,6 @@ function take(event: ServerEvent) {
       takeDevices(event.data);
       break;
   }
-  refreshEarly();
 }
 
 // --- the daemon itself
@@ -169,16 +152,18 @@ async function readDevices() {
   );
 }
 
-function readDaemon() {
+async function readDaemon() {
   refreshStatus(0);
-  readDevices().catch(() => undefined);
+  await readDevices().catch(() => undefined); // the stream tells when the daemon is gone
 }
 
 // --- the stream
 
 const hearer = {
   live() {
-    readDaemon();
+    if (goneSince.value !== null) {
+      void readDaemon();
+    }
     batch(() => {
       connection.value = "live";
       goneSince.value = null;
@@ -194,7 +179,27 @@ const hearer = {
   event: take,
 };
 
-const kPatience = 1000; // milliseconds
+/// Asks before it listens, so that the first view need not wait for the stream. The stream begins where
+/// the first answer ends; should another answer be older than that, everything is read anew.
+async function readThenHear(abort: AbortSignal) {
+  let first: number | null = null;
+  const hearFrom = (event: number) => {
+    if (first === null && !abort.aborted) {
+      first = event;
+      listenFrom(event);
+      hear(hearer, abort);
+    }
+  };
+  answered.tell = (event) => {
+    hearFrom(event);
+    if (first !== null && event < first) {
+      first = event;
+      refreshAll();
+    }
+  };
+  await readDaemon();
+  hearFrom(0); // there was no answer: the stream waits until the daemon is back
+}
 
 /// Called once, when the page is there.
 export function begin() {
@@ -211,18 +216,8 @@ export function begin() {
     if (signedIn.value && visible.value) {
       const stop = new AbortController();
       connection.value = "connecting";
-      hear(hearer, stop.signal);
-      // Where the stream is slow to come, something is shown before it.
-      const late = setTimeout(() => {
-        if (connection.peek() === "connecting") {
-          readDaemon();
-          early.forEach((listener) => listener.refresh?.());
-        }
-      }, kPatience);
-      return () => {
-        clearTimeout(late);
-        stop.abort();
-      };
+      void readThenHear(stop.signal);
+      return () => stop.abort();
     }
     return undefined;
   });

@@ -15,7 +15,12 @@ const kAsk = "is it live?";
 /// From the tab that reads: an event, or how it stands and the last event that was told.
 type Told = { event: ServerEvent } | { live: boolean; last: string };
 
-let last = ""; // what this tab has heard; from there it goes on
+let last = ""; // what this tab has heard or read; from there it goes on
+
+/// What the page has read knows of all events up to this one: the first answer says so.
+export function listenFrom(event: number) {
+  last ||= event > 0 ? String(event) : "";
+}
 
 /// Until it is aborted.
 export function hear(hearer: Hearer, abort: AbortSignal) {
@@ -54,9 +59,8 @@ export function hear(hearer: Hearer, abort: AbortSignal) {
       const missed = data.live && !live && data.last !== last;
       set(data.live);
       if (missed) {
-        const name = last === "" ? "hello" : "reset"; // a new tab has nothing old
         last = data.last;
-        hearer.event({ id: last, name, data: {} });
+        hearer.event({ id: last, name: "reset", data: {} });
       }
     }
   };

@@ -109,7 +109,7 @@ export function followSpans(changed: () => void): SpanStore {
     ready: false,
     show: (view) => {
       wanted = view ?? kAll;
-      if (!covers()) {
+      if (!covers() && !loading) {
         later(80);
       }
     },
