@@ -36,6 +36,16 @@ class Events(HttpCase):
             self.assertEqual(states(seen, job)[-1], end)
         self.assertEqual([event.id for event in seen], sorted({event.id for event in seen}))
 
+    def test_who_read_before_listening_misses_nothing(self):
+        self.submit("true", held=True)
+        answer = self.ask("GET", "/v1/jobs?select=all")
+        self.post("/v1/jobs/edit?select=1", {"priority": 7})
+        listener = self.listen(answer.headers["Berth-Event"])
+        self.assertEqual(listener.until(is_job(1, "held"))[-1].data["priority"], 7)
+        # With what the newest answer knows, nothing is told again.
+        newest = self.listen(self.ask("GET", "/v1/status").headers["Berth-Event"])
+        self.assertEqual(next(newest).name, "hello")
+
     def test_commands_are_told(self):
         self.submit("true", held=True)
         listener = self.listen()
