@@ -2,10 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "core/out_of_memory.h"
 
@@ -23,6 +27,43 @@ std::string file_part(std::string_view name) {
   constexpr std::size_t kLongest = 100;
   part.resize(std::min(part.size(), kLongest));
   return part;
+}
+
+void copy_window_size(int from, int to) {
+  winsize size{};
+  winsize now{};
+  if (::ioctl(from, TIOCGWINSZ, &size) == 0 && ::ioctl(to, TIOCGWINSZ, &now) == 0 &&
+      (size.ws_row != now.ws_row || size.ws_col != now.ws_col)) {
+    ::ioctl(to, TIOCSWINSZ, &size);
+  }
+}
+
+/// A terminal of the size of `screen` that changes nothing of what is written to it: the screen
+/// itself will do that.
+struct PseudoTerminal {
+  Fd reader;
+  Fd writer;
+};
+std::optional<PseudoTerminal> open_pseudo_terminal(int screen) {
+  PseudoTerminal made;
+  made.reader = Fd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  char name[64];
+  if (!made.reader || ::grantpt(made.reader.get()) != 0 || ::unlockpt(made.reader.get()) != 0 ||
+      ::ptsname_r(made.reader.get(), name, sizeof name) != 0) {
+    return std::nullopt;
+  }
+  made.writer = Fd(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  termios settings{};
+  if (!made.writer || ::tcgetattr(made.writer.get(), &settings) != 0) {
+    return std::nullopt;
+  }
+  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  settings.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  if (::tcsetattr(made.writer.get(), TCSANOW, &settings) != 0) {
+    return std::nullopt;
+  }
+  copy_window_size(screen, made.reader.get());
+  return made;
 }
 
 }  // namespace
@@ -64,7 +105,7 @@ Fd JobOutputs::open_log(JobId job, std::string_view name, std::string& path) {
 JobOutputs::Writers JobOutputs::open(JobId id, std::string_view name) {
   const bool to_file = !options_.log_folder.empty();
   Writers writers;
-  if (!to_file && !options_.capture_stdout && !options_.capture_stderr) {
+  if (!to_file && !options_.capture_stdout && !options_.capture_stderr && !options_.has_screen) {
     return writers;
   }
   Job& job = jobs_[id.value];
@@ -84,7 +125,28 @@ JobOutputs::Writers JobOutputs::open(JobId id, std::string_view name) {
   if (options_.capture_stderr) {
     writers.stderr_fd = add_stream(job, id, true);
   }
+  if (options_.has_screen && ::isatty(STDERR_FILENO) != 0) {
+    writers.stderr_fd = add_screen(job, id, STDERR_FILENO);
+    // One for both keeps their order.
+    writers.stdout_fd = ::isatty(STDOUT_FILENO) != 0 ? writers.stderr_fd : STDOUT_FILENO;
+  }
   return writers;
+}
+
+int JobOutputs::add_screen(Job& job, JobId id, int screen) {
+  std::optional<PseudoTerminal> made = open_pseudo_terminal(screen);
+  if (!made) {
+    return screen;
+  }
+  auto stream = std::make_unique<Stream>();
+  stream->job = id;
+  stream->is_stderr = true;
+  stream->reader = std::move(made->reader);
+  stream->screen = screen;
+  writers_.push_back(std::move(made->writer));
+  const int writer = writers_.back().get();
+  follow(std::move(stream), job);
+  return writer;
 }
 
 int JobOutputs::add_stream(Job& job, JobId id, bool is_stderr) {
@@ -101,14 +163,18 @@ int JobOutputs::add_stream(Job& job, JobId id, bool is_stderr) {
   stream->is_stderr = is_stderr;
   stream->reader = Fd(ends[0]);
   writers_.emplace_back(ends[1]);
+  follow(std::move(stream), job);
+  return ends[1];
+}
+
+void JobOutputs::follow(std::unique_ptr<Stream> stream, Job& job) {
   Stream* borrowed = stream.get();
-  poller_.add(ends[0], [this, borrowed] {
+  poller_.add(borrowed->reader.get(), [this, borrowed] {
     if (!pull(*borrowed)) {
       poller_.remove(borrowed->reader.get());
     }
   });
   job.streams.push_back(std::move(stream));
-  return ends[1];
 }
 
 void JobOutputs::release_writers() { writers_.clear(); }
@@ -116,12 +182,15 @@ void JobOutputs::release_writers() { writers_.clear(); }
 /// Takes what is there; false at the end of the stream.
 bool JobOutputs::pull(Stream& stream) {
   char buffer[65536];
+  if (stream.screen >= 0) {
+    copy_window_size(stream.screen, stream.reader.get());
+  }
   // Bounded, so that a job which prints without end cannot keep others from starting.
   for (int rounds = 0; rounds < 16; ++rounds) {
     const ssize_t got = ::read(stream.reader.get(), buffer, sizeof buffer);
     if (got > 0) {
       take(stream, {buffer, static_cast<std::size_t>(got)});
-    } else if (got == 0) {
+    } else if (got == 0 || errno == EIO) {  // EIO: nobody has the pseudo-terminal open any more
       return false;
     } else if (errno != EINTR) {
       return true;
@@ -139,6 +208,10 @@ void JobOutputs::take(Stream& stream, std::string_view bytes) {
   }
   if (!job.log_path.empty()) {
     write_log(job, bytes);
+    return;
+  }
+  if (stream.screen >= 0) {
+    observer_.job_output(stream.job, stream.is_stderr, bytes);
     return;
   }
   // Lines leave whole, so that those of several jobs do not mix; an endless one in pieces.

@@ -1,7 +1,8 @@
 // JobOutputs: captures the output of jobs when berth has to see it. Each job writes into pipes.
 // Whole lines go to the observer, or everything goes into one log file per attempt. When a log
 // cannot be written, the output is lost and counted, but the job goes on. That is why the job does
-// not hold the log file itself.
+// not hold the log file itself. A job that has the screen to itself writes into a pseudo-terminal,
+// so that it draws as it would without berth, and what it writes goes on at once.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,9 @@ class JobOutputs {
     std::string log_folder;       // empty: no files
     bool capture_stdout = false;  // give lines to the observer
     bool capture_stderr = false;
+    /// The job has the screen to itself: of its streams, those that would go to a terminal go there
+    /// byte by byte.
+    bool has_screen = false;
   };
   JobOutputs(Options options, Poller& poller, RunObserver& observer);
 
@@ -54,6 +58,7 @@ class JobOutputs {
     JobId job;
     bool is_stderr = false;
     Fd reader;
+    int screen = -1;      // the terminal that a pseudo-terminal stands for; -1: it is a pipe
     std::string partial;  // a line that has not ended yet
   };
   struct Job {
@@ -66,6 +71,8 @@ class JobOutputs {
   };
 
   int add_stream(Job& job, JobId id, bool is_stderr);
+  int add_screen(Job& job, JobId id, int screen);
+  void follow(std::unique_ptr<Stream> stream, Job& job);
   bool pull(Stream& stream);
   void take(Stream& stream, std::string_view bytes);
   void write_log(Job& job, std::string_view bytes);

@@ -15,8 +15,8 @@ from terminal import Screen
 
 class TerminalCase(RunCase):
     def open(self, columns, rows, lines, *words, gpus="sim:2", **env):
-        """Starts a run in a terminal of that size."""
-        path = self.write("jobs", "\n".join(lines) + "\n")
+        """Starts a run in a terminal of that size: of lines or, after `--` in words, one command."""
+        file = [] if "--" in words else [self.write("jobs", "\n".join(lines) + "\n")]
         self.primary, secondary = pty.openpty()
         self.addCleanup(os.close, self.primary)
         fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -25,7 +25,7 @@ class TerminalCase(RunCase):
         if self.pid == 0:
             self.take_terminal(secondary)
             os.chdir(self.home)
-            os.execve(BERTH, [BERTH, "run", "--gpus", gpus, *words, path],
+            os.execve(BERTH, [BERTH, "run", "--gpus", gpus, *words, *file],
                       self.environment(**{"TERM": "xterm", **env}))
         self.addCleanup(self.kill)
         self.secondary = secondary
@@ -171,6 +171,26 @@ class LiveView(TerminalCase):
         self.open(80, 24, ["echo a"], TERM="dumb")
         self.assertIn("a", self.close())
         self.assertNotIn("\x1b", self.text)
+
+
+class OneCommand(TerminalCase):
+    def run_one(self, command, code, columns=80, gpus="sim:1x24GiB"):
+        self.open(columns, 24, [], "--", "sh", "-c", command, gpus=gpus)
+        return self.close(code=code)
+
+    def test_the_command_has_a_terminal_of_the_same_size(self):
+        lines = self.run_one("test -t 0 && test -t 1 && test -t 2 && stty size <&1",
+                             code=0, columns=93)
+        self.assertEqual(lines[0], "24 93")
+
+    def test_an_end_by_gpu_memory_is_told_apart(self):
+        lines = self.run_one(f"{BERTH} simjob --mem 30GiB", code=1, columns=400)
+        self.assertIn("berth run: out of GPU memory", " ".join(lines))
+
+    def test_nothing_that_a_command_draws_is_lost_or_out_of_order(self):
+        lines = self.run_one("for i in $(seq 300); do echo out $i; echo err $i >&2; done", code=0)
+        wanted = [f"{stream} {i}" for i in range(1, 301) for stream in ("out", "err")]
+        self.assertEqual([line for line in lines if line][-600:], wanted)
 
 
 if __name__ == "__main__":

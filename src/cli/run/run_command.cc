@@ -222,8 +222,8 @@ Result<int> rehearse(RunCommand& command, Devices& devices, Runner& runner, Inpu
 std::unique_ptr<RunObserver> prepare_foreground(RunCommand& command, int& code) {
   RunOptions& options = command.run;
   options.ends_at_first_signal = true;
-  // On a terminal the command draws there itself. Elsewhere the end of its output tells an end by
-  // GPU memory from others.
+  // The end of its output tells an end by GPU memory from others.
+  options.outputs.has_screen = true;
   options.outputs.capture_stderr = ::isatty(STDERR_FILENO) == 0;
   options.adapt = [](Launch& launch, std::span<const DeviceId>) { pass_input(launch); };
   return make_foreground_reporter(command.report, code);
