@@ -15,7 +15,7 @@ NPM_PACKAGE = $(if $(shell command -v npm),,npm)
 BROWSER_PACKAGES = chromium fonts-dejavu-core fonts-noto-color-emoji
 TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux zsh fish parallel procps $(BROWSER_PACKAGES)
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler $(BROWSER_PACKAGES)
-SLURM_PACKAGES = slurmctld slurmd slurm-client munge iproute2
+SLURM_PACKAGES = slurmctld slurmd slurm-client munge iproute2 faketime
 FUZZ_PACKAGES = clang libclang-rt-14-dev python3 python3-yaml
 
 .PHONY: all demo test test-cluster bench figures model screenshots install format tidy asan tsan fuzz clean

@@ -53,7 +53,7 @@ class Golden(RunCase):
                     "wait", "kill", "hold", "release", "pause", "resume", "rerun", "edit", "forget",
                     "ui", "daemon", "schedule", "batch", "recipes", "record", "compare",
                     "cluster", "cluster init", "cluster invite", "cluster join", "cluster status",
-                    "cluster leave",
+                    "cluster doctor", "cluster leave",
                     "sim", "sim convert", "sim --journal", "whatif")
         for command in ("", *commands):
             words = command.split()

@@ -9,8 +9,10 @@ import subprocess
 import sys
 
 # What a box must not share. /etc is a copy of the machine's, the others begin empty.
-EMPTY = ("/run", "/tmp", "/var/lib/slurm", "/var/lib/munge", "/var/log", "/var/spool", "/root")
+EMPTY = ("/run", "/tmp", "/var/lib/slurm", "/var/lib/munge", "/var/log", "/var/spool")
 SHARED = "/home"  # one file system for all boxes
+# The first process of a box is the parent of its orphans, and must not keep them as zombies.
+FIRST = "$SIG{CHLD} = \"IGNORE\"; sleep while 1"
 INSIDE = "BERTH_INSIDE_BOXES"
 UNSHARE = ["unshare", "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child",
            "--mount-proc", "--propagation", "private"]
@@ -69,7 +71,7 @@ class Box:
         script = self._setup()
         read, write = os.pipe()
         self.holder = subprocess.Popen(
-            UNSHARE + ["sh", "-c", f"{script}\necho ready >&{write}\nexec sleep infinity"],
+            UNSHARE + ["sh", "-c", f"{script}\necho ready >&{write}\nexec perl -e '{FIRST}'"],
             pass_fds=(write,), stdin=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as ready:
@@ -102,7 +104,7 @@ class Box:
                 "--wd=/", *words]
 
     def run(self, *words, timeout=60, **more):
-        environment = dict(os.environ, BERTH_HOME="/run/berth", HOME="/root", LC_ALL="C.UTF-8")
+        environment = dict(os.environ, BERTH_HOME="/run/berth", HOME="/tmp", LC_ALL="C.UTF-8")
         environment.pop(INSIDE, None)
         return subprocess.run(self.words(*words), capture_output=True, text=True, timeout=timeout,
                               env=environment, **more)

@@ -16,9 +16,9 @@ struct ClusterVerb {
 };
 
 constexpr std::array kClusterVerbs = {
-    ClusterVerb{"init", cluster_init_main},   ClusterVerb{"invite", cluster_invite_main},
-    ClusterVerb{"join", cluster_join_main},   ClusterVerb{"status", cluster_status_main},
-    ClusterVerb{"leave", cluster_leave_main},
+    ClusterVerb{"init", cluster_init_main},     ClusterVerb{"invite", cluster_invite_main},
+    ClusterVerb{"join", cluster_join_main},     ClusterVerb{"status", cluster_status_main},
+    ClusterVerb{"doctor", cluster_doctor_main}, ClusterVerb{"leave", cluster_leave_main},
 };
 
 Args cluster_args() {
