@@ -71,6 +71,33 @@ Result<BoxFacts> facts_of_box(const std::string& gpus, const Places& places) {
   return facts;
 }
 
+Result<void> install_and_ask(Commands& commands, const std::vector<std::string>& missing,
+                             BoxFacts& facts) {
+  if (!missing.empty()) {
+    if (Result<void> installed = install_packages(commands, missing); !installed) {
+      return installed;
+    }
+    print_step("installed the packages");
+  }
+  return ask_slurmd(commands, facts);
+}
+
+void print_start_lines(const std::vector<std::string>& lines) {
+  if (!lines.empty()) {
+    fmt::print("There is no systemd here. To start the daemons again, after a boot:\n  {}\n",
+               fmt::join(lines, "\n  "));
+  }
+}
+
+int run_verb(Args args, Words words, const std::function<Result<int>()>& verb) {
+  const Result<bool> parsed = args.parse(words);
+  if (!parsed || !*parsed) {
+    return parsed ? 0 : report(kClusterName, parsed.error());
+  }
+  const Result<int> code = verb();
+  return code ? *code : report(kClusterName, code.error());
+}
+
 std::string gpu_words(const BoxFacts& facts) {
   return facts.gpus.empty()
              ? "no GPU"

@@ -1,12 +1,14 @@
 // What the verbs of `berth cluster` share.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/commands.h"
+#include "cli/toolkit/args.h"
 #include "cluster/box_facts.h"
 #include "cluster/commands.h"
 #include "cluster/places.h"
@@ -34,6 +36,16 @@ void print_step(std::string_view sentence);
 
 /// What is known of this machine without Slurm: name, GPUs, cgroups, systemd.
 Result<BoxFacts> facts_of_box(const std::string& gpus, const Places& places);
+
+/// Installs these packages, and asks Slurm what it sees of this machine.
+Result<void> install_and_ask(Commands& commands, const std::vector<std::string>& missing,
+                             BoxFacts& facts);
+
+/// What to type after a boot, where no systemd does it.
+void print_start_lines(const std::vector<std::string>& lines);
+
+/// Parses the words of a verb and runs it; prints its error. Returns the exit code.
+int run_verb(Args args, Words words, const std::function<Result<int>()>& verb);
 
 /// "2 GPUs (gpu:a100:2)", or that there is none.
 std::string gpu_words(const BoxFacts& facts);

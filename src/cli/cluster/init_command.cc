@@ -69,13 +69,7 @@ std::vector<std::string> init_plan(const std::vector<std::string>& missing,
 }
 
 void print_next(const InitCommand& command, const BoxFacts& facts, const BoxDaemons& daemons) {
-  const std::vector<std::string> lines = daemons.start_lines(true, {});
-  if (!lines.empty()) {
-    fmt::print("There is no systemd here. To start the daemons again, after a boot:\n");
-    for (const std::string& line : lines) {
-      fmt::print("  {}\n", line);
-    }
-  }
+  print_start_lines(daemons.start_lines(true, {}));
   fmt::print("The cluster {} runs on {}. A first job:\n  srun{} hostname\n", command.name,
              facts.name, facts.gpus.empty() ? "" : " --gpus=1");
 }
@@ -114,14 +108,8 @@ Result<int> init(InitCommand& command) {
   if (!agreed || !*agreed) {
     return agreed ? Result<int>(1) : Failure(agreed.error());
   }
-  if (!missing->empty()) {
-    if (const Result<void> installed = install_packages(commands, *missing); !installed) {
-      return Failure(installed.error());
-    }
-    print_step("installed the packages");
-    if (const Result<void> asked = ask_slurmd(commands, *facts); !asked) {
-      return Failure(asked.error());
-    }
+  if (const Result<void> ready = install_and_ask(commands, *missing, *facts); !ready) {
+    return Failure(ready.error());
   }
   if (const Result<void> done = set_up_head(commands, places, command.name, *facts, print_step);
       !done) {
@@ -136,12 +124,7 @@ Result<int> init(InitCommand& command) {
 
 int cluster_init_main(Words words) {
   InitCommand command;
-  const Result<bool> parsed = init_args(command).parse(words);
-  if (!parsed || !*parsed) {
-    return parsed ? 0 : report(kClusterName, parsed.error());
-  }
-  const Result<int> code = init(command);
-  return code ? *code : report(kClusterName, code.error());
+  return run_verb(init_args(command), words, [&] { return init(command); });
 }
 
 }  // namespace berth

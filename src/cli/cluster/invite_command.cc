@@ -128,12 +128,7 @@ Result<int> invite_boxes(Commands& commands, const Places& places, const std::st
 
 int cluster_invite_main(Words words) {
   InviteCommand command;
-  const Result<bool> parsed = invite_args(command).parse(words);
-  if (!parsed || !*parsed) {
-    return parsed ? 0 : report(kClusterName, parsed.error());
-  }
-  const Result<int> code = invite(command);
-  return code ? *code : report(kClusterName, code.error());
+  return run_verb(invite_args(command), words, [&] { return invite(command); });
 }
 
 }  // namespace berth

@@ -135,14 +135,8 @@ Result<int> join(JoinCommand& command) {
   if (!token) {
     return Failure(token.error());
   }
-  if (!missing->empty()) {
-    if (const Result<void> installed = install_packages(commands, *missing); !installed) {
-      return Failure(installed.error());
-    }
-    print_step("installed the packages");
-  }
-  if (const Result<void> asked = ask_slurmd(commands, *facts); !asked) {
-    return Failure(asked.error());
+  if (const Result<void> ready = install_and_ask(commands, *missing, *facts); !ready) {
+    return Failure(ready.error());
   }
   const Result<JoinAnswer> answer = ask_to_join(commands, *head, trim(*token), *facts);
   if (!answer) {
@@ -153,14 +147,8 @@ Result<int> join(JoinCommand& command) {
       !done) {
     return Failure(done.error());
   }
-  const std::vector<std::string> lines = BoxDaemons(commands, places, facts->systemd)
-                                             .start_lines(false, slurmd_words(server, facts->gpus));
-  if (!lines.empty()) {
-    fmt::print("There is no systemd here. To start the daemons again, after a boot:\n");
-  }
-  for (const std::string& line : lines) {
-    fmt::print("  {}\n", line);
-  }
+  print_start_lines(BoxDaemons(commands, places, facts->systemd)
+                        .start_lines(false, slurmd_words(server, facts->gpus)));
   fmt::print("{} is in the cluster {}. berth cluster status shows it.\n", facts->name,
              answer->cluster);
   return 0;
@@ -170,12 +158,7 @@ Result<int> join(JoinCommand& command) {
 
 int cluster_join_main(Words words) {
   JoinCommand command;
-  const Result<bool> parsed = join_args(command).parse(words);
-  if (!parsed || !*parsed) {
-    return parsed ? 0 : report(kClusterName, parsed.error());
-  }
-  const Result<int> code = join(command);
-  return code ? *code : report(kClusterName, code.error());
+  return run_verb(join_args(command), words, [&] { return join(command); });
 }
 
 }  // namespace berth

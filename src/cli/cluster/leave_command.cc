@@ -159,12 +159,7 @@ Result<int> leave(const LeaveCommand& command) {
 
 int cluster_leave_main(Words words) {
   LeaveCommand command;
-  const Result<bool> parsed = leave_args(command).parse(words);
-  if (!parsed || !*parsed) {
-    return parsed ? 0 : report(kClusterName, parsed.error());
-  }
-  const Result<int> code = leave(command);
-  return code ? *code : report(kClusterName, code.error());
+  return run_verb(leave_args(command), words, [&] { return leave(command); });
 }
 
 }  // namespace berth
