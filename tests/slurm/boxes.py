@@ -25,14 +25,15 @@ def in_private_world():
         return None
     if os.geteuid() != 0:
         return "boxes need root, to make namespaces"
-    for program in ("unshare", "nsenter", "ip", "munged", "slurmctld", "slurmd", "srun"):
+    for program in ("unshare", "setpriv", "nsenter", "ip", "munged", "slurmctld", "slurmd", "srun"):
         if shutil.which(program) is None:
             return f"{program} is not installed: make test-cluster installs it"
     script = "ip link add probe type bridge && mount -t tmpfs probe /mnt"
     probe = subprocess.run(UNSHARE + ["sh", "-c", script], capture_output=True, text=True)
     if probe.returncode != 0:
         return f"no namespaces can be made here: {probe.stderr.strip()}"
-    done = subprocess.run(UNSHARE + [sys.executable] + sys.argv, env=dict(os.environ, **{INSIDE: "1"}))
+    done = subprocess.run(["setpriv", "--pdeathsig", "KILL", *UNSHARE, sys.executable, *sys.argv],
+                          env=dict(os.environ, **{INSIDE: "1"}))
     sys.exit(done.returncode)
 
 
