@@ -15,10 +15,11 @@ NPM_PACKAGE = $(if $(shell command -v npm),,npm)
 BROWSER_PACKAGES = chromium fonts-dejavu-core fonts-noto-color-emoji
 TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux zsh fish parallel procps $(BROWSER_PACKAGES)
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler $(BROWSER_PACKAGES)
+SLURM_PACKAGES = slurmctld slurmd slurm-client munge iproute2 faketime
 FUZZ_PACKAGES = clang libclang-rt-14-dev python3 python3-yaml
 
-.PHONY: all demo test bench figures model screenshots install format tidy asan tsan fuzz clean
-.PHONY: build-packages test-packages bench-packages fuzz-packages
+.PHONY: all demo test test-cluster bench figures model screenshots install format tidy asan tsan fuzz clean
+.PHONY: build-packages test-packages slurm-packages bench-packages fuzz-packages
 
 all: build-packages
 	@cmake --preset release -DBERTH_TESTS=$(if $(TESTS),ON,OFF) >/dev/null
@@ -30,6 +31,10 @@ demo: all
 test: TESTS = yes
 test: test-packages all
 	@tools/run-tests build
+
+# `berth cluster` on real Slurm, in namespaces: three boxes on this machine. As root.
+test-cluster: all slurm-packages
+	@tools/test-cluster build/berth
 
 bench: bench-packages
 	@cmake --preset bench >/dev/null
@@ -77,6 +82,8 @@ build-packages:
 	@tools/need-packages $(BUILD_PACKAGES) $(NPM_PACKAGE)
 test-packages:
 	@tools/need-packages $(TEST_PACKAGES)
+slurm-packages:
+	@tools/without-services tools/need-packages $(SLURM_PACKAGES)
 bench-packages: build-packages
 	@tools/need-packages $(BENCH_PACKAGES)
 fuzz-packages:

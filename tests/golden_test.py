@@ -52,6 +52,8 @@ class Golden(RunCase):
         commands = ("run", "sweep", "gpus", "gpus drain", "submit", "queue", "show", "logs", "results", "why",
                     "wait", "kill", "hold", "release", "pause", "resume", "rerun", "edit", "forget",
                     "ui", "daemon", "schedule", "batch", "recipes", "record", "compare",
+                    "cluster", "cluster init", "cluster invite", "cluster join", "cluster status",
+                    "cluster doctor", "cluster leave",
                     "sim", "sim convert", "sim --journal", "whatif")
         for command in ("", *commands):
             words = command.split()

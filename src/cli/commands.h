@@ -35,6 +35,7 @@ int results_main(Words words);
 int ui_main(Words words);
 int daemon_main(Words words);
 int gpus_main(Words words);
+int cluster_main(Words words);
 int recipes_main(Words words);
 int record_main(Words words);
 int compare_main(Words words);

@@ -51,6 +51,8 @@ constexpr std::array kCommands = {
             berth::sweep_main},
     Command{"batch", "run the tasks of a CSV file in batches, packed by memory", berth::batch_main},
     Command{"gpus", "show the devices and their use", berth::gpus_main},
+    Command{"cluster", "set up Slurm on a few boxes, and find what is wrong with it",
+            berth::cluster_main},
     Command{"recipes", "see and forget what was learned of jobs", berth::recipes_main},
     Command{"record", "record the use of devices while a command runs", berth::record_main},
     Command{"compare", "run the same tasks under several policies", berth::compare_main},
