@@ -66,11 +66,12 @@ Result<void> Group::recover() {
     }
     ++logged_number_;
   }
-  logged_ = changes_.size();
+  logged_ = synced_ = changes_.size();
+  synced_number_ = logged_number_;
   return {};
 }
 
-Result<void> Group::commit() {
+Result<void> Group::write() {
   if (!has_changes()) {
     return {};
   }
@@ -96,6 +97,21 @@ Result<void> Group::commit() {
   return {};
 }
 
+Result<void> Group::sync() {
+  if (is_synced()) {
+    return {};
+  }
+  Result<void> done = log_.sync();
+  if (!done) {
+    logged_ = synced_;
+    logged_number_ = synced_number_;
+    return done;
+  }
+  synced_ = logged_;
+  synced_number_ = logged_number_;
+  return {};
+}
+
 Result<void> Group::settle() {
   Result<void> done = try_settle();
   if (!done) {
@@ -106,7 +122,8 @@ Result<void> Group::settle() {
   }
   committed_ = writer_.counters();
   changes_.clear();
-  logged_ = 0;
+  logged_ = synced_ = 0;
+  synced_number_ = logged_number_;
   rows_ = 0;
   shrunk_ = 0;
   log_.clear();

@@ -28,6 +28,15 @@ class RedoTest : public StoreTest {
   }
 };
 
+TEST_F(RedoTest, WhatIsWrittenOutlivesTheProcess) {
+  open();
+  const JobId job = add(*store_, job_named("written"));
+  EXPECT_OK(store_->write());
+  EXPECT_TRUE(after_crash()->jobs().record(job).has_value());
+  add(*store_, job_named("only told"));
+  EXPECT_EQ(after_crash()->jobs().next_id().value, job.value + 1);
+}
+
 TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   open();
   JobDescription full = job_named("full \"name\"");
