@@ -67,6 +67,7 @@ Result<void> Group::recover() {
     ++logged_number_;
   }
   logged_ = synced_ = changes_.size();
+  logged_rows_ = rows_;
   synced_number_ = logged_number_;
   return {};
 }
@@ -84,8 +85,10 @@ Result<void> Group::write() {
       return applied;
     }
   }
-  const std::optional<std::string> entry =
-      rows_ > kMostRows ? std::nullopt : encode_changes(changes_, logged_, log_.room());
+  // So many at once would be written twice for nothing.
+  const std::optional<std::string> entry = rows_ - logged_rows_ > kMostRows
+                                               ? std::nullopt
+                                               : encode_changes(changes_, logged_, log_.room());
   if (!entry) {
     return settle();
   }
@@ -94,6 +97,7 @@ Result<void> Group::write() {
   }
   ++logged_number_;
   logged_ = changes_.size();
+  logged_rows_ = rows_;
   return {};
 }
 
@@ -101,10 +105,14 @@ Result<void> Group::sync() {
   if (is_synced()) {
     return {};
   }
+  if (rows_ > kMostRows) {
+    return settle();  // now, rather than in write(): what waits for that only is under way
+  }
   Result<void> done = log_.sync();
   if (!done) {
     logged_ = synced_;
     logged_number_ = synced_number_;
+    logged_rows_ = 0;  // about; only a large difference matters
     return done;
   }
   synced_ = logged_;
@@ -124,7 +132,7 @@ Result<void> Group::settle() {
   changes_.clear();
   logged_ = synced_ = 0;
   synced_number_ = logged_number_;
-  rows_ = 0;
+  rows_ = logged_rows_ = 0;
   shrunk_ = 0;
   log_.clear();
   transaction_.reset();

@@ -71,6 +71,7 @@ class Group {
   std::size_t logged_ = 0;                  // how many of the changes are in the log
   std::size_t synced_ = 0;                  // how many of these are synced
   std::size_t rows_ = 0;                    // that the changes affect, about
+  std::size_t logged_rows_ = 0;             // of these, those of changes in the log
   std::size_t shrunk_ = 0;                  // pages given back in the open transaction
   std::optional<Transaction> transaction_;  // absent: the changes are not applied now
 };
