@@ -14,6 +14,7 @@
 #include "cli/completion.h"
 #include "cli/daemon/user_files_command.h"
 #include "cli/topics.h"
+#include "cli/yardstick/bench_command.h"
 
 namespace {
 
@@ -63,6 +64,7 @@ constexpr std::array kCommands = {
     Command{"simjob", "use simulated devices as a training run would", berth::simjob_main},
     Command{"selftest", "show that nothing is lost when the daemon is killed",
             berth::selftest_main},
+    Command{"bench", "measure what a job costs on this machine", berth::bench_main},
     Command{"schedule", "wait for free GPUs and run a command on them", berth::schedule_main},
     Command{"simset", "", berth::simset_main},
     Command{"chaosjob", "", berth::chaosjob_main},

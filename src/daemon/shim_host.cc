@@ -66,7 +66,7 @@ AttemptFacts ShimHost::begin(const StartJob& start, Time at) {
 }
 
 void ShimHost::launch(const StartJob& start, Time) {
-  desk_->turns.start_after_commit([this, job = start.job] { start_shim(job); });
+  desk_->turns.after_write([this, job = start.job] { start_shim(job); });
 }
 
 void ShimHost::start_shim(JobId job) {

@@ -97,15 +97,22 @@ void Turns::do_long_work() {
   }
 }
 
-bool Turns::commit() {
+bool Turns::commit(Half half) {
   const Watchdog::Mark mark = watchdog_.mark("commit");
-  const Result<void> committed = store_.commit();
-  stuck_ = !committed;
+  const Result<void> done = (store_.*half)();
+  stuck_ = !done;
   if (stuck_) {
-    problem_ = committed.error().message;
+    problem_ = done.error().message;
     log_.write("{}; trying again", problem_);
   }
   return !stuck_;
+}
+
+void Turns::run(std::vector<Effect>& effects) {
+  const Watchdog::Mark mark = watchdog_.mark("start jobs and answer");
+  for (const Effect& effect : std::exchange(effects, {})) {
+    effect();
+  }
 }
 
 bool Turns::finish(Time at) {
@@ -114,19 +121,17 @@ bool Turns::finish(Time at) {
     return true;
   }
   (void)(eventful && BERTH_FAILPOINT("daemon.before_commit"));
-  if (!commit()) {
+  if (!commit(&Store::write)) {
+    return false;
+  }
+  (void)(eventful && BERTH_FAILPOINT("daemon.after_write"));
+  run(starts_);
+  if (!commit(&Store::sync)) {
     return false;
   }
   (void)(eventful && BERTH_FAILPOINT("daemon.after_commit"));
   commit_due_ = kNever;
-  const Watchdog::Mark mark = watchdog_.mark("start jobs and answer");
-  // Devices wait for the first; clients and old files for the others.
-  for (const Effect& start : std::exchange(starts_, {})) {
-    start();
-  }
-  for (const Effect& effect : std::exchange(effects_, {})) {
-    effect();
-  }
+  run(effects_);
   for (Effect& call : std::exchange(when_stored_, {})) {
     loop_.post(std::move(call));
   }

@@ -1,7 +1,7 @@
 // Turns: how the daemon keeps its promises. Everything happens in turns of one loop. The scheduler
-// and the store are told at once what comes in during a turn. At the end of the turn, one commit
-// makes all of it durable. Only then are jobs started and requests answered. So everything that was
-// acknowledged is on disk, whatever crashes.
+// and the store are told at once what comes in during a turn. At the end of the turn, all of it is
+// written; then jobs are started; then it is synced; then requests are answered. So no process can
+// die and take a start with it, and everything that was acknowledged is on disk, whatever crashes.
 //
 // Long work is done in pieces, some in each turn, so that it holds up no request.
 //
@@ -36,8 +36,9 @@ class Turns {
 
   /// Runs `effect` when all changes of this turn are on disk.
   void after_commit(Effect effect) { effects_.push_back(std::move(effect)); }
-  /// The same, before all others, because a device waits for it.
-  void start_after_commit(Effect start) { starts_.push_back(std::move(start)); }
+  /// Runs `start` when all changes of this turn are written, which outlives every process. A device
+  /// waits for it, and the disk works meanwhile.
+  void after_write(Effect start) { starts_.push_back(std::move(start)); }
   void answer(Reply reply, HttpResponse response);
   /// Changes that nothing waits for are committed with the next change that something waits for, or
   /// after a short while.
@@ -78,7 +79,10 @@ class Turns {
   Time due() const { return commit_due_; }
 
  private:
-  bool commit();
+  using Half = Result<void> (Store::*)();
+  /// Whether the disk has taken it.
+  bool commit(Half half = &Store::commit);
+  void run(std::vector<Effect>& effects);
   void do_long_work();
 
   Loop& loop_;

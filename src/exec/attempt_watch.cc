@@ -10,10 +10,17 @@
 #include "base/failpoint.h"
 
 namespace berth {
+namespace {
+
+AttemptEnd::Kind kind_of(const EndRecord& record) {
+  return record.start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited;
+}
+
+}  // namespace
 
 AttemptWatch::AttemptWatch(AttemptFolder& folder, CgroupFolder* cgroups, const KeyedEpoll& epoll,
-                           AttemptNews& news)
-    : folder_(folder), cgroups_(cgroups), epoll_(epoll), news_(news) {}
+                           AttemptNews& news, IdleShims& idle)
+    : folder_(folder), cgroups_(cgroups), epoll_(epoll), news_(news), idle_(idle) {}
 
 Result<const LiveAttempt*> AttemptWatch::add(const ShimLaunch& launch) {
   LiveAttempt attempt;
@@ -29,8 +36,28 @@ Result<const LiveAttempt*> AttemptWatch::add(const ShimLaunch& launch) {
     return Failure(request.error());
   }
   attempt.request = std::move(*request);
+  attempt.serial = serial;
+  attempt.user = launch.user;
   serials_[launch.job.value] = serial;
   return &attempts_.emplace(serial, std::move(attempt)).first->second;
+}
+
+bool AttemptWatch::pass_on(const LiveAttempt& attempt, int lock) {
+  if (lock < 0 || attempt.request.size() > kLongestOnWire) {
+    return false;
+  }
+  while (std::optional<ShimLine> shim = idle_.take(attempt.user)) {
+    if (!send_next(shim->wire.get(), attempt.request, lock)) {
+      continue;  // it is gone
+    }
+    const auto found = attempts_.find(attempt.serial);
+    epoll_.change(shim->wire.get(), wire_key(attempt.serial), EPOLLIN);
+    found->second.wire = std::move(shim->wire);
+    found->second.process = std::move(shim->process);
+    found->second.passed_on = true;
+    return true;
+  }
+  return false;
 }
 
 std::vector<AttemptStart> AttemptWatch::adopt() {
@@ -86,10 +113,11 @@ bool AttemptWatch::take(ReceivedMessage received) {
     case ShimMessage::Kind::Ready:
       break;
     case ShimMessage::Kind::Forked:
-      if (!received.descriptor) {
+      if (!received.descriptors[0]) {
         unsettled_.push_back(attempt->first);
       } else if (!attempt->second.process) {
-        watch_process(attempt, std::move(received.descriptor));
+        watch_process(attempt, std::move(received.descriptors[0]),
+                      std::move(received.descriptors[1]));
       }
       break;
     case ShimMessage::Kind::Started:
@@ -113,6 +141,13 @@ bool AttemptWatch::take(ReceivedMessage received) {
         end(attempt, AttemptEnd::Kind::NotStarted, {127, 0, message.error, message.step, 0});
       }
       break;
+    case ShimMessage::Kind::Ended:
+      // Its record is there, nothing is left of the job, and the shim waits.
+      (void)BERTH_FAILPOINT("runner.shim_ended");
+      idle_.add({attempt->second.user, std::move(attempt->second.process),
+                 std::move(attempt->second.wire)});
+      end(attempt, kind_of(message.end), message.end);
+      break;
   }
   return true;
 }
@@ -125,27 +160,74 @@ void AttemptWatch::tell_start(LiveAttempt& attempt, pid_t pid) {
   }
 }
 
-void AttemptWatch::watch_process(Attempts::iterator attempt, Fd process) {
+void AttemptWatch::watch_process(Attempts::iterator attempt, Fd process, Fd wire) {
   LiveAttempt& what = attempt->second;
-  epoll_.add(process.get(), attempt->first, EPOLLIN);
+  if (wire) {
+    epoll_.add(wire.get(), wire_key(attempt->first), EPOLLIN);
+  } else {
+    epoll_.add(process.get(), process_key(attempt->first), EPOLLIN);
+  }
   what.process = std::move(process);
+  what.wire = std::move(wire);
   for (const int signal : std::exchange(what.signals, {})) {
     signal_attempt(what, folder_, signal);
   }
 }
 
 void AttemptWatch::unwatch_process(LiveAttempt& attempt) {
-  if (attempt.process) {
+  if (attempt.process && !attempt.wire) {
     epoll_.remove(attempt.process.get());
-    attempt.process.reset();
+  }
+  attempt.process.reset();
+  attempt.wire.reset();
+}
+
+bool AttemptWatch::take_event(std::uint64_t key) {
+  const std::uint64_t serial = key / 2;
+  const auto attempt = attempts_.find(serial);
+  if (attempt == attempts_.end()) {
+    idle_.forget_dead();
+    return true;
+  }
+  if (key == wire_key(serial)) {
+    return take_words(serial);
+  }
+  return !attempt->second.process || process_ended(attempt);
+}
+
+/// What the shim of this attempt says, until the attempt is over.
+bool AttemptWatch::take_words(std::uint64_t serial) {
+  for (auto attempt = attempts_.find(serial); attempt != attempts_.end() && attempt->second.wire;
+       attempt = attempts_.find(serial)) {
+    ReceivedMessage received;
+    const Receive got = receive_message(attempt->second.wire.get(), received);
+    if (got == Receive::Closed) {
+      close_wire(attempt);
+    } else if (got == Receive::Nothing) {
+      break;
+    } else if (!take(std::move(received))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// From here on its process tells when it has ended, and the folder how.
+void AttemptWatch::close_wire(Attempts::iterator attempt) {
+  attempt->second.wire.reset();
+  epoll_.add(attempt->second.process.get(), process_key(attempt->first), EPOLLIN);
+}
+
+void AttemptWatch::hang_up() {
+  idle_.hang_up_all();
+  for (auto attempt = attempts_.begin(); attempt != attempts_.end(); ++attempt) {
+    if (attempt->second.wire) {
+      close_wire(attempt);
+    }
   }
 }
 
-void AttemptWatch::process_ended(std::uint64_t serial) {
-  const auto attempt = attempts_.find(serial);
-  if (attempt == attempts_.end() || !attempt->second.process) {
-    return;
-  }
+bool AttemptWatch::process_ended(Attempts::iterator attempt) {
   LiveAttempt& what = attempt->second;
   if (what.reap) {
     siginfo_t info{};
@@ -154,11 +236,14 @@ void AttemptWatch::process_ended(std::uint64_t serial) {
   unwatch_process(what);
   (void)BERTH_FAILPOINT("runner.shim_ended");
   if (const std::optional<EndRecord> record = folder_.read_end(what.name)) {
-    end(attempt, record->start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
-        *record);
+    end(attempt, kind_of(*record), *record);
   } else if (!settle(attempt)) {
+    if (what.passed_on && what.job == 0) {
+      return false;  // the shim died idle, and never saw the request
+    }
     end(attempt, AttemptEnd::Kind::Lost, {});
   }
+  return true;
 }
 
 bool AttemptWatch::settle(Attempts::iterator attempt) {
@@ -178,6 +263,7 @@ bool AttemptWatch::settle(Attempts::iterator attempt) {
       unsettled_.push_back(attempt->first);
       break;
     case Verdict::Kind::ShimLives:
+      what.serial = 0;  // another daemon may have asked it
       watch_process(attempt, std::move(verdict.process));
       break;
     case Verdict::Kind::JobLives:
@@ -185,9 +271,7 @@ bool AttemptWatch::settle(Attempts::iterator attempt) {
       watch_process(attempt, std::move(verdict.process));
       break;
     case Verdict::Kind::Ended:
-      end(attempt,
-          verdict.end.start_error != 0 ? AttemptEnd::Kind::NotStarted : AttemptEnd::Kind::Exited,
-          verdict.end);
+      end(attempt, kind_of(verdict.end), verdict.end);
       break;
     case Verdict::Kind::Gone:
       // Its shim did not live to end what the job left.

@@ -105,8 +105,12 @@ std::string cgroup_name(const std::string& directory, const std::string& proc) {
   return (root == "/" ? "" : root) + directory.substr(mount_point.size());
 }
 
-std::unique_ptr<Cgroup> Cgroup::create(std::string path) {
-  return ::mkdir(path.c_str(), 0755) == 0 ? open(std::move(path)) : nullptr;
+std::unique_ptr<Cgroup> Cgroup::create(std::string path, std::string name) {
+  std::unique_ptr<Cgroup> made = ::mkdir(path.c_str(), 0755) == 0 ? open(std::move(path)) : nullptr;
+  if (made != nullptr) {
+    made->name_ = std::move(name);
+  }
+  return made;
 }
 
 std::unique_ptr<Cgroup> Cgroup::open(std::string path) {
@@ -184,9 +188,13 @@ CgroupFolder::~CgroupFolder() {
 }
 
 std::unique_ptr<Cgroup> CgroupFolder::create() {
+  if (name_.empty()) {
+    name_ = cgroup_name(path_);
+  }
   std::unique_ptr<Cgroup> cgroup;
   do {
-    cgroup = Cgroup::create(fmt::format("{}/{}", path_, made_++));
+    const std::string last = fmt::format("/{}", made_++);
+    cgroup = Cgroup::create(path_ + last, name_.empty() ? "" : name_ + last);
   } while (cgroup == nullptr && errno == EEXIST);
   return cgroup;
 }

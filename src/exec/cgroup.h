@@ -17,7 +17,8 @@ namespace berth {
 class Cgroup {
  public:
   /// Makes a new cgroup. Nothing, and errno, if that is not possible or the path is taken.
-  static std::unique_ptr<Cgroup> create(std::string path);
+  /// `name`: as name() tells it, where the caller knows.
+  static std::unique_ptr<Cgroup> create(std::string path, std::string name = "");
   /// Opens an existing cgroup; nothing if there is none.
   static std::unique_ptr<Cgroup> open(std::string path);
   /// Removes it, unless processes are left in it.
@@ -64,7 +65,8 @@ class CgroupFolder {
   CgroupFolder(std::string path, Fd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;
-  Fd lock_;  // on the folder, which others may tidy up once it is unlocked
+  std::string name_;  // of the folder itself, in /proc/PID/cgroup; read once, from all the mounts
+  Fd lock_;           // on the folder, which others may tidy up once it is unlocked
   std::vector<std::unique_ptr<Cgroup>> dying_;  // killed, not empty yet
   int made_ = 0;
 };

@@ -18,14 +18,22 @@ class KeyedEpoll {
   int fd() const { return epoll_.get(); }
 
   void add(int fd, std::uint64_t key, std::uint32_t events) const {
-    epoll_event event{};
-    event.events = events;
-    event.data.u64 = key;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+    set(EPOLL_CTL_ADD, fd, key, events);
+  }
+  /// The same for one that is known under another number.
+  void change(int fd, std::uint64_t key, std::uint32_t events) const {
+    set(EPOLL_CTL_MOD, fd, key, events);
   }
   void remove(int fd) const { ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
 
  private:
+  void set(int operation, int fd, std::uint64_t key, std::uint32_t events) const {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = key;
+    ::epoll_ctl(epoll_.get(), operation, fd, &event);
+  }
+
   Fd epoll_;
 };
 

@@ -20,7 +20,7 @@
 #include "base/failpoint.h"
 #include "exec/inheritance.h"
 #include "exec/process_identity.h"
-#include "exec/shim.h"
+#include "exec/shim_process.h"
 #include "exec/shim_wire.h"
 
 namespace berth {
@@ -96,9 +96,21 @@ pid_t fork_with_descriptor(Fd& descriptor) {
   return static_cast<pid_t>(pid);
 }
 
-void serve(char* bytes, const SpawnStack& stack, const LauncherSetup& setup,
-           const LoginLimits& limits) {
-  Shim shim(bytes, stack, setup.boot_id, limits);
+/// The two ends of a shim's own wire. Without descriptors for it, a shim does without.
+struct Wire {
+  Fd daemons;
+  Fd shims;
+
+  static Wire make() {
+    int ends[2] = {-1, -1};
+    (void)::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
+    return {Fd(ends[0]), Fd(ends[1])};
+  }
+};
+
+void serve(char* bytes, const ShimTools& tools) {
+  Shim shim(bytes, tools);
+  Wire wire = Wire::make();
   (void)BERTH_FAILPOINT("launcher.before_fork");
   const std::uint64_t before = current_tick();
   Fd descriptor;
@@ -113,7 +125,8 @@ void serve(char* bytes, const SpawnStack& stack, const LauncherSetup& setup,
     pid = fork_with_descriptor(descriptor);
   }
   if (pid == 0) {
-    shim.run(before);
+    wire.daemons.reset();
+    run_shim(shim, tools, wire.shims.get(), before);
   }
   ShimMessage message;
   message.serial = shim.serial();
@@ -126,7 +139,7 @@ void serve(char* bytes, const SpawnStack& stack, const LauncherSetup& setup,
     message.step = StartStep::Fork;
   }
   (void)BERTH_FAILPOINT("launcher.before_reply");
-  (void)send_message(kMessagesFd, message, descriptor.get());
+  (void)send_message(kMessagesFd, message, descriptor.get(), wire.daemons.get());
   (void)BERTH_FAILPOINT("launcher.after_reply");
 }
 
@@ -188,17 +201,18 @@ void run_launcher(const LauncherSetup& setup) noexcept {
   BERTH_CHECK(::chdir("/") == 0);
   shed_daemon_privileges();
   lock_folder();
-  (void)send_message(kMessagesFd, {});
+  (void)send_message(kMessagesFd, {}, kLauncherLockFd);
   Inbox inbox;
   const SpawnStack stack;
   const LoginLimits limits;
+  const ShimTools tools{stack, setup.boot_id, limits};
   for (;;) {
     char* request = inbox.request();
     if (!wait_for_daemon(request != nullptr ? 0 : -1)) {
       ::_exit(0);
     }
     if (request != nullptr) {
-      serve(request, stack, setup, limits);
+      serve(request, tools);
       inbox.drop_request();
     } else if (!inbox.receive(kRequestsFd)) {
       ::_exit(0);

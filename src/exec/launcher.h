@@ -3,9 +3,10 @@
 // daemon's end of its socket closes, and the daemon starts another when it is killed. Shims do not
 // notice either.
 //
-// The launcher, and each shim that has not yet recorded its identity, holds a lock on the folder's
-// file "launcher". A process that gets this lock therefore knows that the folder has a record of
-// every shim.
+// The launcher, and each shim that has not yet recorded its attempt, holds a lock on the folder's
+// file "launcher". So does the daemon, for the requests that it sends to shims itself: the lock
+// goes along. A process that gets this lock therefore knows that the folder has a record of every
+// attempt that a shim was asked for.
 #pragma once
 
 #include <string>

@@ -51,6 +51,7 @@ Result<void> LauncherLink::open(int folder) {
 
 void LauncherLink::retire() {
   ::shutdown(requests_.get(), SHUT_RDWR);
+  lock_.reset();
   waiting_.clear();
   sent_ = 0;
 }
@@ -58,6 +59,7 @@ void LauncherLink::retire() {
 void LauncherLink::close() {
   requests_.reset();
   messages_.reset();
+  lock_.reset();
   waiting_.clear();
   sent_ = 0;
   if (process_) {
@@ -119,7 +121,11 @@ void LauncherLink::flush() {
 }
 
 Receive LauncherLink::receive(ReceivedMessage& received) {
-  return receive_message(messages_.get(), received);
+  const Receive got = receive_message(messages_.get(), received);
+  if (got == Receive::Message && received.message.kind == ShimMessage::Kind::Ready) {
+    lock_ = std::move(received.descriptors[0]);
+  }
+  return got;
 }
 
 }  // namespace berth

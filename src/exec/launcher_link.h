@@ -36,6 +36,8 @@ class LauncherLink {
 
   int requests_fd() const { return requests_.get(); }
   int messages_fd() const { return messages_.get(); }
+  /// Shares the launcher's lock; -1 until the launcher serves.
+  int lock_fd() const { return lock_.get(); }
 
   /// Whether the launcher reports within this time that it serves.
   bool wait_until_ready(std::chrono::milliseconds patience);
@@ -53,6 +55,7 @@ class LauncherLink {
                          // itself later, because some rely on small descriptors
   Fd requests_;
   Fd messages_;
+  Fd lock_;
   Fd process_;
   std::deque<std::string> waiting_;
   std::size_t sent_ = 0;  // of the first waiting request

@@ -35,7 +35,7 @@ void signal_attempt(const LiveAttempt& attempt, const AttemptFolder& folder, int
   if (attempt.shim_gone) {
     signal_without_shim(attempt, folder, signal);
   } else {
-    ask_shim(attempt.process.get(), signal);
+    ask_shim(attempt.process.get(), signal, attempt.serial);
   }
 }
 

@@ -19,7 +19,11 @@ struct LiveAttempt {
   AttemptName name;
   std::string request;       // kept until the start is known, for another launcher
   std::vector<int> signals;  // for the shim, once there is one
-  Fd process;                // the shim, or the job when the shim is gone
+  std::uint64_t serial = 0;  // in the request; 0 for one that another daemon asked for
+  uid_t user = 0;
+  Fd process;              // the shim, or the job when the shim is gone
+  Fd wire;                 // of the shim, while it is open: then the end is told there
+  bool passed_on = false;  // to a shim that had run others
   bool shim_gone = false;
   bool reap = false;  // orphans may have become our own children
   pid_t job = 0;

@@ -66,23 +66,35 @@ bool daemon_is_gone() {
 
 int shim_signal() { return SIGRTMIN; }
 
-void ask_shim(int shim, int signal) {
+namespace {
+
+/// In the value of a request: the signal in the lowest byte, above it the mark of an attempt. No
+/// mark: any attempt.
+constexpr unsigned kSignalBits = 8;
+unsigned mark_of(std::uint64_t serial) {
+  constexpr std::uint64_t kMarks = (std::uint64_t{1} << 24) - 1;
+  return serial == 0 ? 0 : static_cast<unsigned>(serial % kMarks + 1);
+}
+
+}  // namespace
+
+void ask_shim(int shim, int signal, std::uint64_t serial) {
   siginfo_t info{};
   info.si_signo = shim_signal();
   info.si_code = SI_QUEUE;
   info.si_pid = ::getpid();
   info.si_uid = ::getuid();
-  info.si_value.sival_int = signal;
+  info.si_value.sival_int =
+      static_cast<int>(mark_of(serial) << kSignalBits | static_cast<unsigned>(signal));
   ::syscall(SYS_pidfd_send_signal, shim, shim_signal(), &info, 0);
 }
 
-Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id,
-           const LoginLimits& limits)
+Shim::Shim(char* bytes, const ShimTools& tools)
     : request_(decode_request(bytes)),
-      stack_(stack),
+      stack_(tools.stack),
       file_(record_name(request_.name)),
       end_file_(file_ + ".exit"),
-      setup_(request_.name, boot_id, request_.cgroup, limits) {
+      setup_(request_.name, tools.boot_id, request_.cgroup, tools.limits) {
   setup_.tick_length = nanoseconds_per_tick();
   setup_.directory = request_.directory;
   setup_.stdout_path = request_.stdout_path;
@@ -95,15 +107,9 @@ Shim::Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id,
   plan_.prepare_argument = &setup_;
 }
 
-void Shim::run(std::uint64_t first_tick) noexcept {
-  raw_close(kRequestsFd);
-  const std::uint64_t default_action[4] = {};
-  raw_syscall(SYS_rt_sigaction, SIGCHLD, raw_address(default_action), 0, sizeof(SignalSet));
-  raw_syscall(SYS_setsid);
-  raw_syscall(SYS_prctl, PR_SET_NAME, raw_address("berth-shim"));
-  raw_syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
-  setup_.record.set_shim({static_cast<pid_t>(raw_syscall(SYS_getpid)), first_tick,
-                          nanoseconds_of(CLOCK_BOOTTIME) / setup_.tick_length});
+bool Shim::run(const ProcessIdentity& self, const Nursery& nursery) noexcept {
+  nursery_ = nursery;
+  setup_.record.set_shim(self);
   look_up_user();
   if (const int error = lock_devices()) {
     tell(ShimMessage::Kind::Failed, 0, error, StartStep::Device);
@@ -118,6 +124,7 @@ void Shim::run(std::uint64_t first_tick) noexcept {
     }
   }
   (void)BERTH_FAILPOINT("shim.after_create");
+  bool deserted = true;
   if (start()) {
     (void)BERTH_FAILPOINT("shim.after_spawn");
     tell(ShimMessage::Kind::Started, job_, 0);
@@ -125,15 +132,15 @@ void Shim::run(std::uint64_t first_tick) noexcept {
     (void)BERTH_FAILPOINT("shim.after_start");
     wait_for_job();
     (void)BERTH_FAILPOINT("shim.after_job");
-    end_leftovers();
+    deserted = end_leftovers();
   } else {
     end_.ended_at = wall_clock();
     leave_nursery();
   }
-  write_end();
+  const bool written = write_end();
   (void)BERTH_FAILPOINT("shim.after_end");
-  raw_syscall(SYS_exit_group, 0);
-  __builtin_unreachable();
+  close_files();
+  return written && deserted && report();
 }
 
 /// Before anything of the attempt exists: a directory server may be slow.
@@ -222,7 +229,8 @@ bool Shim::wait_for_room(int error, long& pause) {
   siginfo_t info{};
   const long signal = raw_syscall(SYS_rt_sigtimedwait, raw_address(&wanted), raw_address(&info),
                                   raw_address(&time), sizeof wanted);
-  const int asked = signal == request_signal_ ? info.si_value.sival_int : static_cast<int>(signal);
+  const int asked =
+      signal == request_signal_ ? asked_signal(info.si_value.sival_int) : static_cast<int>(signal);
   if (asked == SIGTERM || asked == SIGINT || asked == SIGKILL) {
     tell(ShimMessage::Kind::Failed, 0, ECANCELED, StartStep::Record);
     raw_syscall(SYS_exit_group, 0);
@@ -274,6 +282,9 @@ bool Shim::start() {
   if (pid < 0 && cgroup >= 0) {
     pid = spawn_masked(plan_, stack_, -1);
   }
+  if (cgroup >= 0) {
+    raw_close(static_cast<int>(cgroup));
+  }
   if (pid < 0) {
     end_ = {127, 0, static_cast<int>(-pid), StartStep::Fork, 0};
     return false;
@@ -290,14 +301,35 @@ void Shim::tell(ShimMessage::Kind kind, pid_t pid, int error, StartStep step) {
   message.error = error;
   message.step = step;
   // Blocks while the daemon is behind; fails when it is gone. Every signal is blocked, SIGPIPE too.
-  raw_syscall(SYS_write, kMessagesFd, raw_address(&message), sizeof message);
+  raw_syscall(SYS_write, nursery_.messages, raw_address(&message), sizeof message);
 }
 
 /// From here on the folder tells all there is to know. The lock goes first: when the daemon sees
 /// the last of its message socket's writers go, the lock is free.
 void Shim::leave_nursery() {
-  raw_close(kLauncherLockFd);
-  raw_close(kMessagesFd);
+  raw_close(nursery_.lock);
+  if (nursery_.messages != nursery_.wire) {
+    raw_close(nursery_.messages);
+  }
+}
+
+/// Nothing of the attempt is held any longer: its file may serve another, and its devices too.
+void Shim::close_files() {
+  raw_close(record_);
+  raw_close(lock_);
+  for (const int lock : device_locks_) {
+    raw_close(lock);
+  }
+}
+
+/// False when no daemon hears it. The next one finds the record.
+bool Shim::report() {
+  ShimMessage message;
+  message.kind = ShimMessage::Kind::Ended;
+  message.serial = request_.serial;
+  message.end = end_;
+  return nursery_.wire >= 0 && raw_syscall(SYS_write, nursery_.wire, raw_address(&message),
+                                           sizeof message) == long{sizeof message};
 }
 
 void Shim::wait_for_job() {
@@ -309,11 +341,20 @@ void Shim::wait_for_job() {
     if (signal == SIGCHLD) {
       reap();
     } else if (signal == request_signal_) {
-      pass_on(info.si_value.sival_int);
+      pass_on(asked_signal(info.si_value.sival_int));
     } else if (signal > 0) {
       pass_on(SIGTERM);
     }
   }
+}
+
+/// The signal that a request asks for; 0 when the request was meant for an earlier attempt.
+int Shim::asked_signal(int value) const {
+  const auto bits = static_cast<unsigned>(value);
+  const unsigned mark = bits >> kSignalBits;
+  return mark == 0 || mark == mark_of(request_.serial)
+             ? static_cast<int>(bits & ((1U << kSignalBits) - 1))
+             : 0;
 }
 
 void Shim::reap() {
@@ -353,34 +394,38 @@ void Shim::pass_on(int signal) {
   }
 }
 
-/// Every descendant of the job is a child of this process, or below one: it adopts all.
-void Shim::end_leftovers() {
+/// Every descendant of the job is a child of this process, or below one: it adopts all. False when
+/// some are left.
+bool Shim::end_leftovers() {
   for (;;) {
     const pid_t pid = raw_wait(nullptr, WNOHANG);
     if (pid == -ECHILD) {
-      return;
+      return true;
     }
     if (pid != 0) {
       continue;
     }
     if (!signal_tree(::getpid(), 0, SIGKILL) && ::waitpid(-1, nullptr, WNOHANG) == 0) {
       // Only processes that we may not signal, such as those of sudo: they are on their own.
-      return;
+      return false;
     }
     ::waitpid(-1, nullptr, 0);
   }
 }
 
 /// Whatever stands in its way, the end is written or nobody is told one. Meanwhile the attempt
-/// counts as running. Only when somebody has deleted its file there is nothing to wait for.
-void Shim::write_end() {
+/// counts as running. Only when somebody has deleted its file there is nothing to wait for: false.
+bool Shim::write_end() {
   const EndLine line(file_, end_);
   constexpr long kLongestPause = 5'000'000'000;
-  for (long pause = kFirstPause; !try_write_end(line) && !is_deleted(record_);
-       pause = std::min(2 * pause, kLongestPause)) {
+  for (long pause = kFirstPause; !try_write_end(line); pause = std::min(2 * pause, kLongestPause)) {
+    if (is_deleted(record_)) {
+      return false;
+    }
     const timespec time{pause / 1'000'000'000, pause % 1'000'000'000};
     ::nanosleep(&time, nullptr);
   }
+  return true;
 }
 
 bool Shim::try_write_end(const EndLine& line) {

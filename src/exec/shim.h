@@ -1,10 +1,12 @@
 // The shim: the parent of one job, forked from the launcher without an exec. It makes the attempt's
-// file, starts the job, waits for it, ends the processes that the job left, records how the job
-// ended, and exits. It depends on no other process: daemon and launcher may come and go.
+// file, starts the job, waits for it, ends the processes that the job left, and records how the job
+// ended. It depends on no other process: daemon and launcher may come and go. A Shim is one
+// attempt; its process may go on with another (shim_process.h).
 //
 // Requests to the shim are signals. The value of shim_signal() is the number of another signal,
-// which the shim passes on to the whole tree. The shim passes TERM and INT from any sender on as
-// TERM, so that a machine that shuts down ends jobs in order.
+// which the shim passes on to the whole tree, and the mark of the attempt that it is meant for,
+// because that may be over. The shim passes TERM and INT from any sender on as TERM, so that a
+// machine that shuts down ends jobs in order.
 //
 // A forked process pays for every page that it touches. So the launcher prepares a shim before it
 // forks, and the usual way through run() is raw system calls and a handful of pages. Those pages,
@@ -25,22 +27,36 @@ namespace berth {
 
 /// A realtime signal, so that requests queue and none is lost.
 int shim_signal();
-/// Asks the shim behind this descriptor to pass `signal` on to its tree.
-void ask_shim(int shim, int signal);
+/// Asks the shim behind this descriptor to pass `signal` on to the tree of the attempt with this
+/// serial number; 0: of any, for a shim whose requests came from another daemon.
+void ask_shim(int shim, int signal, std::uint64_t serial);
+
+/// What a shim shares with the launcher, or with its earlier attempts. Borrowed.
+struct ShimTools {
+  const SpawnStack& stack;  // used in the shim only
+  const std::string& boot_id;
+  const LoginLimits& limits;
+};
+
+/// Where an attempt is reported, and the lock that is held until it is on record.
+struct Nursery {
+  int messages = -1;
+  int lock = -1;
+  int wire = -1;  // of this shim; none: it does not go on
+};
 
 class Shim {
  public:
-  /// Called in the launcher. `bytes` is one whole request and `stack` is used in the shim only;
-  /// both are borrowed.
-  Shim(char* bytes, const SpawnStack& stack, const std::string& boot_id, const LoginLimits& limits);
+  /// `bytes` is one whole request, and borrowed. For a newborn shim, called in the launcher.
+  Shim(char* bytes, const ShimTools& tools);
   Shim(const Shim&) = delete;
   Shim& operator=(const Shim&) = delete;
 
   std::uint64_t serial() const { return request_.serial; }
 
-  /// Runs the forked child to its end, with every signal blocked. The child was forked at
-  /// `first_tick` or later.
-  [[noreturn]] void run(std::uint64_t first_tick) noexcept;
+  /// Runs the attempt to its end in this process, `self`, with every signal blocked. True when the
+  /// daemon was told the end, and nothing is left of the job: this process may go on with another.
+  bool run(const ProcessIdentity& self, const Nursery& nursery) noexcept;
 
  private:
   void look_up_user();
@@ -56,12 +72,16 @@ class Shim {
   void leave_nursery();
   void wait_for_job();
   void reap();
+  int asked_signal(int value) const;
   void pass_on(int signal);
-  void end_leftovers();
-  void write_end();
+  bool end_leftovers();
+  bool write_end();
   bool try_write_end(const EndLine& line);
+  void close_files();
+  bool report();
 
   ShimRequest request_;
+  Nursery nursery_;
   const int request_signal_ = shim_signal();
   const SpawnStack& stack_;
   std::string file_;

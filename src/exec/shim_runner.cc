@@ -26,7 +26,7 @@ class FolderShimRunner final : public ShimRunner {
       : folder_(std::move(folder)),
         cgroups_(std::move(cgroups)),
         link_(folder_.boot_id()),
-        attempts_(folder_, cgroups_.get(), epoll_, news_) {}
+        attempts_(folder_, cgroups_.get(), epoll_, news_, idle_) {}
 
   ~FolderShimRunner() override { folder_.remove_spares(); }
 
@@ -35,6 +35,7 @@ class FolderShimRunner final : public ShimRunner {
       return fail_errno("cannot open what running jobs takes", errno);
     }
     epoll_.add(news_.event_fd(), kNews, EPOLLIN);
+    epoll_.add(idle_.event_fd(), kIdle, EPOLLIN);
     if (Result<void> opened = open_link(); !opened) {
       return opened;
     }
@@ -66,11 +67,12 @@ class FolderShimRunner final : public ShimRunner {
   void forget(JobId job, std::uint16_t attempt) override;
 
  private:
-  // What an epoll entry is about; all others are serial numbers of attempts.
+  // What an epoll entry is about; all others are keys of attempts.
   static constexpr std::uint64_t kNews = 0;
   static constexpr std::uint64_t kMessages = 1;
   static constexpr std::uint64_t kRequests = 2;
-  static_assert(kRequests < AttemptWatch::kFirstSerial);
+  static constexpr std::uint64_t kIdle = 3;
+  static_assert(kIdle < AttemptWatch::kFirstKey);
 
   Result<void> open_link();
   void replace_launcher();
@@ -79,6 +81,7 @@ class FolderShimRunner final : public ShimRunner {
   void pump();
   /// True: the launcher has died.
   bool take_messages();
+  void take_event(std::uint64_t key);
 
   AttemptFolder folder_;
   std::unique_ptr<CgroupFolder> cgroups_;
@@ -87,6 +90,7 @@ class FolderShimRunner final : public ShimRunner {
   AttemptNews news_;
   bool awaits_room_ = false;
   int silent_launchers_ = 0;  // in a row, that answered nothing before they died
+  IdleShims idle_;
   AttemptWatch attempts_;
 };
 
@@ -95,6 +99,7 @@ Result<void> FolderShimRunner::open_link() {
     if (Result<void> made = folder_.make_again(); !made) {
       return made;
     }
+    attempts_.hang_up();  // these shims know the folder that is gone
   }
   if (Result<void> opened = link_.open(folder_.fd()); !opened) {
     return opened;
@@ -140,7 +145,9 @@ Result<void> FolderShimRunner::start(const ShimLaunch& launch) {
     return Failure(attempt.error());
   }
   (void)BERTH_FAILPOINT("runner.before_request");
-  send_request((*attempt)->request);
+  if (!attempts_.pass_on(**attempt, link_.lock_fd())) {
+    send_request((*attempt)->request);
+  }
   (void)BERTH_FAILPOINT("runner.after_request");
   return {};
 }
@@ -171,13 +178,21 @@ void FolderShimRunner::pump() {
       if (key == kRequests) {
         link_.flush();
         await_room();
-      } else if (key > kRequests) {
-        attempts_.process_ended(key);
+      } else if (key == kIdle) {
+        idle_.expire();
+      } else if (key >= AttemptWatch::kFirstKey) {
+        take_event(key);
       }
     }
     if (launcher_lost) {
       replace_launcher();
     }
+  }
+}
+
+void FolderShimRunner::take_event(std::uint64_t key) {
+  if (!attempts_.take_event(key) && link_.is_open()) {
+    link_.retire();
   }
 }
 

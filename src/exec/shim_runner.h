@@ -1,6 +1,7 @@
-// ShimRunner: runs jobs that outlive the daemon. A small launcher process forks one shim per job.
-// The shim is the parent of the job, waits for it and records how it ended. The daemon learns of
-// ends through the shims' process descriptors, never by polling. After a restart it finds the shims
+// ShimRunner: runs jobs that outlive the daemon. A small launcher process forks shims. A shim is
+// the parent of one job at a time, waits for it and records how it ended. It tells the daemon, and
+// goes on with another job of the same user if there is one soon. A shim that dies is noticed
+// through its process descriptor; nothing is polled. After a restart the daemon finds the shims
 // again through the files in the job folder: by a held lock, and by a pid with its start time and
 // the boot id, never by a bare pid.
 //

@@ -23,6 +23,67 @@ struct RequestHeader {
   std::uint32_t locks = 0;
 };
 
+constexpr std::size_t kMostDescriptors = 2;
+
+/// One packet, with the descriptors that go along.
+class Packet {
+ public:
+  Packet(void* bytes, std::size_t size) : content_{bytes, size} {
+    header_.msg_iov = &content_;
+    header_.msg_iovlen = 1;
+  }
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+
+  void attach(int first, int second) {
+    const int descriptors[kMostDescriptors] = {first, second};
+    const std::size_t size = (first < 0 ? 0U : second < 0 ? 1U : 2U) * sizeof(int);
+    if (size == 0) {
+      return;
+    }
+    header_.msg_control = control_;
+    header_.msg_controllen = CMSG_SPACE(size);
+    cmsghdr* head = CMSG_FIRSTHDR(&header_);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(size);
+    std::memcpy(CMSG_DATA(head), descriptors, size);
+  }
+
+  bool send(int socket, int flags) {
+    ssize_t sent = 0;
+    do {
+      sent = ::sendmsg(socket, &header_, MSG_NOSIGNAL | flags);
+    } while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+  }
+
+  ssize_t receive(int socket, int flags) {
+    header_.msg_control = control_;
+    header_.msg_controllen = sizeof control_;
+    ssize_t size = 0;
+    do {
+      size = ::recvmsg(socket, &header_, MSG_CMSG_CLOEXEC | flags);
+    } while (size < 0 && errno == EINTR);
+    return size;
+  }
+  /// Those that came along, -1 for none.
+  std::array<int, kMostDescriptors> descriptors() {
+    std::array<int, kMostDescriptors> came = {-1, -1};
+    const cmsghdr* head = CMSG_FIRSTHDR(&header_);
+    if (head != nullptr && head->cmsg_type == SCM_RIGHTS) {
+      std::memcpy(came.data(), CMSG_DATA(head),
+                  std::min(head->cmsg_len - CMSG_LEN(0), sizeof came));
+    }
+    return came;
+  }
+
+ private:
+  iovec content_;
+  msghdr header_{};
+  alignas(cmsghdr) char control_[CMSG_SPACE(kMostDescriptors * sizeof(int))] = {};
+};
+
 }  // namespace
 
 Result<std::string> encode_request(const ShimLaunch& launch, std::uint64_t serial,
@@ -108,57 +169,40 @@ ShimRequest decode_request(char* bytes) {
   return request;
 }
 
-bool send_message(int socket, const ShimMessage& message, int descriptor) {
-  iovec content{const_cast<ShimMessage*>(&message), sizeof message};
-  msghdr header{};
-  header.msg_iov = &content;
-  header.msg_iovlen = 1;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
-  if (descriptor >= 0) {
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    cmsghdr* first = CMSG_FIRSTHDR(&header);
-    first->cmsg_level = SOL_SOCKET;
-    first->cmsg_type = SCM_RIGHTS;
-    first->cmsg_len = CMSG_LEN(sizeof descriptor);
-    std::memcpy(CMSG_DATA(first), &descriptor, sizeof descriptor);
-  }
-  for (;;) {
-    if (::sendmsg(socket, &header, MSG_NOSIGNAL) >= 0) {
-      return true;
-    }
-    if (errno != EINTR) {
-      return false;
-    }
-  }
+bool send_message(int socket, const ShimMessage& message, int descriptor, int second) {
+  Packet packet(const_cast<ShimMessage*>(&message), sizeof message);
+  packet.attach(descriptor, second);
+  return packet.send(socket, 0);
 }
 
 Receive receive_message(int socket, ReceivedMessage& received) {
-  iovec content{&received.message, sizeof received.message};
-  msghdr header{};
-  header.msg_iov = &content;
-  header.msg_iovlen = 1;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  ssize_t size = 0;
-  do {
-    size = ::recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (size < 0 && errno == EINTR);
+  Packet packet(&received.message, sizeof received.message);
+  const ssize_t size = packet.receive(socket, MSG_DONTWAIT);
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
     return Receive::Nothing;
   }
   if (size != static_cast<ssize_t>(sizeof received.message)) {
     return Receive::Closed;
   }
-  received.descriptor.reset();
-  const cmsghdr* first = CMSG_FIRSTHDR(&header);
-  if (first != nullptr && first->cmsg_type == SCM_RIGHTS) {
-    int descriptor = -1;
-    std::memcpy(&descriptor, CMSG_DATA(first), sizeof descriptor);
-    received.descriptor = Fd(descriptor);
+  const auto came = packet.descriptors();
+  for (std::size_t i = 0; i < came.size(); ++i) {
+    received.descriptors[i] = Fd(came[i]);
   }
   return Receive::Message;
+}
+
+bool send_next(int wire, const std::string& request, int lock) {
+  Packet packet(const_cast<char*>(request.data()), request.size());
+  packet.attach(lock, -1);
+  return request.size() <= kLongestOnWire && packet.send(wire, MSG_DONTWAIT);
+}
+
+bool receive_next(int wire, char* bytes, int& lock) {
+  Packet packet(bytes, kLongestOnWire);
+  const ssize_t size = packet.receive(wire, 0);
+  lock = packet.descriptors()[0];
+  return size > 0 &&
+         request_size({bytes, static_cast<std::size_t>(size)}) == static_cast<std::size_t>(size);
 }
 
 }  // namespace berth

@@ -2,10 +2,15 @@
 // stream, each with its length in front, because an environment may be megabytes. Messages come
 // back from the launcher and its newborn shims, each in its own packet, so that many processes may
 // write at once.
+//
+// Each shim also has a wire of its own to the daemon, of packets both ways. On it the shim tells
+// how its job has ended, and gets the request for the next. Either side may close it at any time:
+// then the shim exits when its job has ended, and the folder tells how.
 #pragma once
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,29 +55,44 @@ ShimRequest decode_request(char* bytes);
 
 struct ShimMessage {
   enum class Kind : std::uint32_t {
-    Ready,    // the launcher serves; no newborn shims of other launchers are left
-    Forked,   // the shim `pid`, with a descriptor of it
+    Ready,   // the launcher serves; no newborn shims of other launchers are left. With a descriptor
+             // that shares the launcher's lock
+    Forked,  // the shim `pid`, with descriptors of it and of its wire
     Started,  // the job `pid`
     Exists,   // the attempt has a file already: it is not run again
     Failed,   // the shim could not be forked, or could not make the file: `error` and `step`
+    Ended,    // the attempt is over, as its file tells: `end`. The shim waits for another
   };
   Kind kind = Kind::Ready;
   std::int32_t error = 0;
   std::uint64_t serial = 0;
   pid_t pid = 0;
   StartStep step = StartStep::None;
+  EndRecord end;
 };
 
-/// Blocks while the daemon is behind. False when the daemon is gone. `descriptor` (else -1) is sent
+/// Blocks while the daemon is behind. False when the daemon is gone. Descriptors (else -1) are sent
 /// along.
-bool send_message(int socket, const ShimMessage& message, int descriptor = -1);
+bool send_message(int socket, const ShimMessage& message, int descriptor = -1, int second = -1);
 
 struct ReceivedMessage {
   ShimMessage message;
-  Fd descriptor;
+  std::array<Fd, 2> descriptors;
 };
 enum class Receive { Message, Nothing, Closed };
 /// Never blocks.
 Receive receive_message(int socket, ReceivedMessage& received);
+
+// --- requests on a shim's own wire
+
+/// The longest that is sent there. A larger one takes the way by the launcher.
+inline constexpr std::size_t kLongestOnWire = std::size_t{64} * 1024;
+
+/// Never blocks. `lock` goes along: it shares the launcher's lock until the shim has recorded the
+/// attempt or is gone. False when the shim cannot be told; then it has not been.
+bool send_next(int wire, const std::string& request, int lock);
+/// Waits for the next request and puts it into `bytes`, which has room for kLongestOnWire. False
+/// when there will be none.
+bool receive_next(int wire, char* bytes, int& lock);
 
 }  // namespace berth

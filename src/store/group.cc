@@ -66,11 +66,13 @@ Result<void> Group::recover() {
     }
     ++logged_number_;
   }
-  logged_ = changes_.size();
+  logged_ = synced_ = changes_.size();
+  logged_rows_ = rows_;
+  synced_number_ = logged_number_;
   return {};
 }
 
-Result<void> Group::commit() {
+Result<void> Group::write() {
   if (!has_changes()) {
     return {};
   }
@@ -83,8 +85,10 @@ Result<void> Group::commit() {
       return applied;
     }
   }
-  const std::optional<std::string> entry =
-      rows_ > kMostRows ? std::nullopt : encode_changes(changes_, logged_, log_.room());
+  // So many at once would be written twice for nothing.
+  const std::optional<std::string> entry = rows_ - logged_rows_ > kMostRows
+                                               ? std::nullopt
+                                               : encode_changes(changes_, logged_, log_.room());
   if (!entry) {
     return settle();
   }
@@ -93,6 +97,26 @@ Result<void> Group::commit() {
   }
   ++logged_number_;
   logged_ = changes_.size();
+  logged_rows_ = rows_;
+  return {};
+}
+
+Result<void> Group::sync() {
+  if (is_synced()) {
+    return {};
+  }
+  if (rows_ > kMostRows) {
+    return settle();  // now, rather than in write(): what waits for that only is under way
+  }
+  Result<void> done = log_.sync();
+  if (!done) {
+    logged_ = synced_;
+    logged_number_ = synced_number_;
+    logged_rows_ = 0;  // about; only a large difference matters
+    return done;
+  }
+  synced_ = logged_;
+  synced_number_ = logged_number_;
   return {};
 }
 
@@ -106,8 +130,9 @@ Result<void> Group::settle() {
   }
   committed_ = writer_.counters();
   changes_.clear();
-  logged_ = 0;
-  rows_ = 0;
+  logged_ = synced_ = 0;
+  synced_number_ = logged_number_;
+  rows_ = logged_rows_ = 0;
   shrunk_ = 0;
   log_.clear();
   transaction_.reset();

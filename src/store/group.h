@@ -1,7 +1,7 @@
 // Group: the changes since the database's own last commit. They are applied to an open transaction
 // of the database and kept until that transaction is committed. The group's commits go to the redo
-// log, and to the tables only when the log is full. When the disk fails, SQLite drops the
-// transaction; the group can then apply its changes again.
+// log, and to the tables only when the log is full. A commit has two halves: write() and sync().
+// When the disk fails, SQLite drops the transaction; the group can then apply its changes again.
 #pragma once
 
 #include <deque>
@@ -21,7 +21,8 @@ class Group {
         committed_(writer.counters()),
         committed_size_(size_of(database)),
         least_size_(committed_size_),
-        logged_number_(committed_.redone) {}
+        logged_number_(committed_.redone),
+        synced_number_(committed_.redone) {}
 
   /// Applies the changes that are in the log but not in the tables. Call this first.
   Result<void> recover();
@@ -30,9 +31,12 @@ class Group {
   /// the disk refuses is kept, and commit() reports the failure.
   Result<void> add(Change change);
 
-  /// All or nothing. After an error the changes are still here, to be committed later.
-  Result<void> commit();
-  /// Drops the changes added since the last commit.
+  /// All or nothing. After an error the changes are still here, to be written later.
+  Result<void> write();
+  /// What was written is durable when this returns. After an error it counts as never written.
+  Result<void> sync();
+  bool is_synced() const { return synced_ == logged_; }
+  /// Drops the changes added since the last write.
   void rollback();
   /// Puts the committed changes into the tables. Call this when nothing is left to commit. If it
   /// fails, the changes are still in the log.
@@ -62,9 +66,12 @@ class Group {
   std::int64_t committed_size_;
   std::int64_t least_size_;
   std::uint64_t logged_number_;  // of the newest entry of the log
+  std::uint64_t synced_number_;  // of the newest that is synced
   std::deque<Change> changes_;
   std::size_t logged_ = 0;                  // how many of the changes are in the log
+  std::size_t synced_ = 0;                  // how many of these are synced
   std::size_t rows_ = 0;                    // that the changes affect, about
+  std::size_t logged_rows_ = 0;             // of these, those of changes in the log
   std::size_t shrunk_ = 0;                  // pages given back in the open transaction
   std::optional<Transaction> transaction_;  // absent: the changes are not applied now
 };

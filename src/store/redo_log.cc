@@ -101,7 +101,7 @@ std::vector<std::string> RedoLog::recover(std::uint64_t applied) {
     }
     entries.emplace_back(entry);
     rest.remove_prefix(head.size);
-    end_ = size_ - rest.size();
+    end_ = synced_ = size_ - rest.size();
   }
   return entries;
 }
@@ -115,13 +115,26 @@ Result<void> RedoLog::append(std::uint64_t number, std::string_view entry) {
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
   bytes += entry;
   int error = BERTH_FAILPOINT("store.redo");
-  if (error == 0 && (!write_all(file_.get(), bytes, end_) || ::fdatasync(file_.get()) != 0)) {
+  if (error == 0 && !write_all(file_.get(), bytes, end_)) {
     error = errno;
   }
   if (error != 0) {
     return fail_errno("cannot write the queue to disk", error);
   }
   end_ += bytes.size();
+  return {};
+}
+
+Result<void> RedoLog::sync() {
+  int error = BERTH_FAILPOINT("store.sync");
+  if (error == 0 && ::fdatasync(file_.get()) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    end_ = synced_;
+    return fail_errno("cannot write the queue to disk", error);
+  }
+  synced_ = end_;
   return {};
 }
 

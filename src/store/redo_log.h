@@ -27,17 +27,22 @@ class RedoLog {
 
   /// The largest entry that fits now.
   std::size_t room() const;
-  /// Durable when it returns. After an error the same place is written again.
+  /// Written when it returns: the entry outlives this process, but not yet a loss of power. After
+  /// an error the same place is written again.
   Result<void> append(std::uint64_t number, std::string_view entry);
+  /// Durable when it returns. After an error the entries since the last sync do not count: the next
+  /// entry goes where the first of them was.
+  Result<void> sync();
   /// The database has everything: the next entry goes to the front.
-  void clear() { end_ = 0; }
+  void clear() { end_ = synced_ = 0; }
   /// Clears the log on disk, too, in case the log is found without its database.
   void wipe();
 
  private:
   Fd file_;
   std::uint64_t size_ = 0;
-  std::uint64_t end_ = 0;  // where the next entry goes
+  std::uint64_t end_ = 0;     // where the next entry goes
+  std::uint64_t synced_ = 0;  // where it went at the last sync
 };
 
 }  // namespace berth

@@ -68,12 +68,24 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
 // --- groups
 
 Result<void> Store::commit() {
+  Result<void> written = write();
+  return written ? sync() : written;
+}
+
+Result<void> Store::write() {
   if (!backing_->group().has_changes() && !suspect_) {
     return {};
   }
-  Result<void> committed = backing_->group().commit();
   // Afterwards: what went to a file that is gone by now was written for nobody.
-  return committed || misses_files() ? keep_files() : committed;
+  return checked(backing_->group().write());
+}
+
+Result<void> Store::sync() {
+  return backing_->group().is_synced() ? Result<void>() : checked(backing_->group().sync());
+}
+
+Result<void> Store::checked(Result<void> done) {
+  return done || misses_files() ? keep_files() : done;
 }
 
 void Store::rollback() { backing_->group().rollback(); }

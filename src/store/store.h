@@ -1,11 +1,14 @@
 // Store: the daemon's durable state in one SQLite file: jobs, their attempts, submission tokens and
 // the journal of the scheduler's inputs. Owned by one thread of one process; it blocks on the disk.
 //
-// Writes gather in a group, and commit() makes the group durable at once, all of it or nothing. A
-// write reports only its own errors (a job that is not there, an id that is taken). Writes that the
-// disk refuses are kept in memory, and commit() reports the failure; commit() may be tried again,
-// or the group given up with rollback(). A caller promises something to a client only after
-// commit().
+// Changes gather in a group, and commit() makes the group durable at once, all of it or nothing. A
+// change reports only its own errors (a job that is not there, an id that is taken). Changes that
+// the disk refuses are kept in memory, and commit() reports the failure; commit() may be tried
+// again, or the group given up with rollback().
+//
+// A commit has two halves, because two promises stand behind it. What write() has taken outlives
+// every process: it is the kernel's. What sync() has taken outlives a loss of power, too. A caller
+// acts after the first, and promises something to a client only after the second.
 //
 // The next process finds everything that was committed: files that were deleted or replaced
 // meanwhile are written anew from the open files before commit() returns.
@@ -41,9 +44,13 @@ class Store {
 
   // --- groups
 
-  /// Cheap when there is nothing to commit. Unavailable: the committed changes are out of reach for
-  /// the next process, and nothing more must be accepted; commit() tries to repair that each time.
+  /// Both halves. Cheap when there is nothing to commit. Unavailable: the committed changes are out
+  /// of reach for the next process, and nothing more must be accepted; commit() tries to repair
+  /// that each time.
   Result<void> commit();
+  /// The same, for each half. After an error of sync(), what was written is to be committed again.
+  Result<void> write();
+  Result<void> sync();
   /// Whether files are not what they should be, at a cost of microseconds; commit() repairs that.
   bool misses_files() const;
   /// The next commit() checks the files, even with nothing to commit.
@@ -82,6 +89,8 @@ class Store {
  private:
   Store(std::string path, std::unique_ptr<Backing> backing);
 
+  /// The result of a half of a commit, with a look at the files.
+  Result<void> checked(Result<void> done);
   Result<void> keep_files();
   Result<void> write_anew(std::string& kept);
 

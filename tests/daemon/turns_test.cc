@@ -41,7 +41,7 @@ class TurnsTest : public StoreTest {
 TEST_F(TurnsTest, EffectsComeAfterTheCommitAndStartsFirst) {
   write();
   turns().after_commit([this] { told_ += "effect "; });
-  turns().start_after_commit([this] { told_ += "start "; });
+  turns().after_write([this] { told_ += "start "; });
   EXPECT_EQ(told_, "");
   EXPECT_TRUE(finish());
   EXPECT_EQ(told_, "start effect ");
@@ -63,6 +63,24 @@ TEST_F(TurnsTest, NothingIsPromisedWhileTheDiskRefuses) {
   EXPECT_FALSE(turns().stuck());
   ASSERT_TRUE(received->response);
   EXPECT_EQ(received->response->body, "done");
+}
+
+TEST_F(TurnsTest, AStartDoesNotWaitForTheDiskAndAnAnswerDoes) {
+  const auto received = std::make_shared<Received>();
+  set_failpoints("store.sync=errno:5");
+  write();
+  turns().after_write([this] { told_ += "start "; });
+  turns().answer(std::make_unique<RecordingResponder>(received), {200, "", "done", {}});
+  EXPECT_FALSE(finish());
+  EXPECT_EQ(told_, "start ");
+  EXPECT_FALSE(received->response);
+  EXPECT_TRUE(turns().stuck());
+  disk_has_room();
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(told_, "start ") << "once";
+  EXPECT_TRUE(received->response);
+  open();
+  EXPECT_EQ(store_->settings().get("some")->value_or(""), "thing");
 }
 
 TEST_F(TurnsTest, WhatNobodyWaitsForIsCommittedSoon) {

@@ -12,9 +12,10 @@ from daemon_case import BERTH, DEADLINE, DaemonCase
 
 NEVER_ACKNOWLEDGED = 3  # the exit code of a command whose daemon died under it
 
-BEFORE_THE_ANSWER = ("daemon.before_commit", "daemon.after_commit")
-AFTER_THE_ANSWER = ("daemon.before_start", "daemon.after_start", "runner.before_request",
-                    "runner.after_request", "daemon.start_seen", "runner.shim_ended",
+BEFORE_THE_ANSWER = ("daemon.before_commit", "daemon.after_write", "daemon.before_start",
+                     "runner.before_request", "runner.after_request", "daemon.after_start",
+                     "daemon.after_commit")
+AFTER_THE_ANSWER = ("daemon.start_seen", "runner.shim_ended",
                     "daemon.end_seen", "daemon.before_forget", "runner.between_removals",
                     "daemon.after_forget")
 IN_RESTORE = ("daemon.restore_adopted", "daemon.restored")

@@ -202,6 +202,25 @@ TEST_F(StoreTest, ARedoLogThatCannotBeWrittenFailsTheCommit) {
   EXPECT_EQ(store_->jobs().record(JobId{3})->description.name, "after");
 }
 
+TEST_F(StoreTest, WhatWasWrittenAndCouldNotBeSyncedIsCommittedAgain) {
+  open();
+  add(*store_, job_named("before"));
+  ASSERT_TRUE(store_->commit());
+  add(*store_, job_named("first"));
+  ASSERT_TRUE(store_->write());
+  add(*store_, job_named("second"));
+  ASSERT_TRUE(store_->write());
+  set_failpoints("store.sync=errno:5*2");
+  EXPECT_FALSE(store_->sync());
+  EXPECT_FALSE(store_->commit());
+  add(*store_, job_named("third"));
+  ASSERT_TRUE(store_->commit());
+  open();
+  EXPECT_EQ(store_->jobs().next_id(), JobId{5});
+  EXPECT_EQ(store_->jobs().record(JobId{2})->description.name, "first");
+  EXPECT_EQ(store_->jobs().record(JobId{4})->description.name, "third");
+}
+
 TEST_F(StoreTest, AFullFileSystem) {
   if (::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=2m") != 0) {
     GTEST_SKIP() << "needs root to mount a small file system: " << std::strerror(errno);

@@ -28,6 +28,32 @@ class RedoTest : public StoreTest {
   }
 };
 
+TEST_F(RedoTest, WhatIsWrittenOutlivesTheProcess) {
+  open();
+  const JobId job = add(*store_, job_named("written"));
+  EXPECT_OK(store_->write());
+  EXPECT_TRUE(after_crash()->jobs().record(job).has_value());
+  add(*store_, job_named("only told"));
+  EXPECT_EQ(after_crash()->jobs().next_id().value, job.value + 1);
+}
+
+TEST_F(RedoTest, TheTablesAreWrittenWhenNothingWaitsForThatAlone) {
+  open();
+  const std::string log = path_ + "-wal";
+  const auto before = std::filesystem::file_size(log);
+  // More than a commit of the database takes at once, in three goes.
+  for (int i = 0; i < 12'000; ++i) {
+    EXPECT_OK(store_->settings().set("name", std::to_string(i)));
+    if (i % 4'000 == 3'999) {
+      EXPECT_OK(store_->write());
+    }
+  }
+  EXPECT_EQ(std::filesystem::file_size(log), before);
+  EXPECT_OK(store_->sync());
+  EXPECT_GT(std::filesystem::file_size(log), before);
+  EXPECT_EQ(after_crash()->settings().get("name")->value_or(""), "11999");
+}
+
 TEST_F(RedoTest, EveryKindOfChangeComesBackAsItWas) {
   open();
   JobDescription full = job_named("full \"name\"");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/process_facts.h"
 #include "base/small_files.h"
 #include "daemon/start.h"
 #include "exec/attempt_record.h"
@@ -27,6 +29,23 @@ constexpr int kPatienceMilliseconds = 60'000;
 bool kill_now(const Fd& process) {
   pollfd end{process.get(), POLLIN, 0};
   return signal_process(process.get(), SIGKILL) && ::poll(&end, 1, kPatienceMilliseconds) == 1;
+}
+
+/// SIGSTOP, and not before it stands still does this return. False when it is gone.
+bool stop_now(const Fd& process, pid_t pid) {
+  if (!signal_process(process.get(), SIGSTOP)) {
+    return false;
+  }
+  for (;;) {
+    const std::optional<ProcStat> stat = read_proc_stat(pid);
+    if (!stat || !stat->alive() || !signal_process(process.get(), 0)) {
+      return false;
+    }
+    if (stat->state == 'T') {
+      return true;
+    }
+    ::sched_yield();
+  }
 }
 
 std::string process_name(pid_t pid) {
@@ -130,10 +149,14 @@ bool ChaosKiller::kill_shim() {
   }
   const JobProcess& chosen = found[random_.below(found.size())];
   const Fd process = open_pid(chosen.pid);
-  // One that has no record yet belongs to nobody knows which attempt.
+  // It stands still while it is looked at: a shim goes from one attempt to the next.
   const std::optional<AttemptName> attempt =
-      process && is_shim(chosen.pid) ? attempt_of(chosen.pid, plan_.home) : std::nullopt;
+      process && is_shim(chosen.pid) && stop_now(process, chosen.pid)
+          ? attempt_of(chosen.pid, plan_.home)
+          : std::nullopt;
+  // One that has no record belongs to nobody knows which attempt.
   if (!attempt) {
+    (void)(process && signal_process(process.get(), SIGCONT));
     return false;
   }
   orphaned_.emplace(attempt->job.value, attempt->attempt);
