@@ -1,6 +1,7 @@
 #include "core/queue_keys.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -36,16 +37,17 @@ std::size_t QueueKeys::block_of(const QueueKey& key) const {
   return static_cast<std::size_t>(block - blocks_.begin());
 }
 
-void QueueKeys::count_blocks() {
-  if (blocks_.size() > 1) {
+const LeastTree<Duration>& QueueKeys::least_of_blocks() const {
+  if (std::exchange(least_is_stale_, false)) {
     least_.build(blocks_.size(), [this](std::size_t at) { return blocks_[at].least; });
   }
+  return least_;
 }
 
 void QueueKeys::set_least(std::size_t at, Duration least) {
   if (blocks_[at].least != least) {
     blocks_[at].least = least;
-    if (blocks_.size() > 1) {
+    if (!least_is_stale_) {
       least_.set(at, least);
     }
   }
@@ -54,9 +56,7 @@ void QueueKeys::set_least(std::size_t at, Duration least) {
 void QueueKeys::append(const Place& place) {
   if (blocks_.empty() || blocks_.back().places.size() == kMostInABlock) {
     blocks_.emplace_back();
-    if (blocks_.size() == 2 || blocks_.size() > least_.room()) {
-      count_blocks();
-    }
+    least_is_stale_ = least_is_stale_ || blocks_.size() > least_.room();
   }
   blocks_.back().places.push_back(place);
   set_least(blocks_.size() - 1, std::min(blocks_.back().least, place.length));
@@ -71,7 +71,7 @@ void QueueKeys::split(std::size_t at) {
   places.erase(middle, places.end());
   blocks_[at].least = least_of(places);
   blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(at) + 1, std::move(second));
-  count_blocks();
+  least_is_stale_ = true;
 }
 
 void QueueKeys::insert(const QueueKey& key, Duration length) {
@@ -103,7 +103,7 @@ bool QueueKeys::erase(const QueueKey& key) {
   places.erase(found);
   if (places.empty()) {
     blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
-    count_blocks();
+    least_is_stale_ = true;
   } else if (length == blocks_[at].least) {
     set_least(at, least_of(places));
   }
@@ -125,7 +125,7 @@ const QueueKeys::Place* QueueKeys::first(Duration longest) const {
   if (blocks_.empty() || longest < least_length()) {
     return nullptr;
   }
-  const Places& places = blocks_[blocks_.size() == 1 ? 0 : least_.first(longest)].places;
+  const Places& places = blocks_[blocks_.size() == 1 ? 0 : least_of_blocks().first(longest)].places;
   return &*std::find_if(places.begin(), places.end(),
                         [&](const Place& place) { return place.length <= longest; });
 }

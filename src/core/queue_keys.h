@@ -81,7 +81,7 @@ class QueueKeys {
   const QueueKey& front() const { return blocks_.front().places.front().key; }
   /// The length of the shortest job. There must be a job.
   Duration least_length() const {
-    return blocks_.size() == 1 ? blocks_.front().least : least_.least();
+    return blocks_.size() == 1 ? blocks_.front().least : least_of_blocks().least();
   }
   /// The first job that is no longer than this; nullptr: none. Valid until the next change.
   const Place* first(Duration longest) const;
@@ -93,12 +93,14 @@ class QueueKeys {
   std::size_t block_of(const QueueKey& key) const;
   void append(const Place& place);
   void split(std::size_t at);
-  /// There are more blocks than before, or fewer.
-  void count_blocks();
   void set_least(std::size_t at, Duration least);
+  const LeastTree<Duration>& least_of_blocks() const;
 
   std::vector<Block> blocks_;  // none of them empty
-  LeastTree<Duration> least_;  // of each block, where there are several
+  /// The least length of each block, where there are several. Built when it is asked for: blocks
+  /// may come by the thousand before that.
+  mutable LeastTree<Duration> least_;
+  mutable bool least_is_stale_ = true;
 };
 
 }  // namespace berth
