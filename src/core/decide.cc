@@ -63,23 +63,25 @@ class Scheduler::CurrentView final : public View {
       }
       return scheduler_.devices_.fits_beside(id, needs, {}) ? end : kNever;  // else: foreign use
     }
-    std::vector<std::pair<Time, DeviceLease>> by_end;
-    for (const DeviceLease& lease : slot.leases) {
-      by_end.emplace_back(expected_end(job(lease.job)), lease);
+    if (scheduler_.devices_.fits_beside(id, needs, slot.leases)) {
+      return now_;
     }
-    std::stable_sort(by_end.begin(), by_end.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<DeviceLease> left;
-    for (const auto& [end, lease] : by_end) {
-      left.push_back(lease);
+    by_end_.clear();
+    for (std::size_t i = 0; i < slot.leases.size(); ++i) {
+      by_end_.emplace_back(expected_end(job(slot.leases[i].job)), i);
+    }
+    std::sort(by_end_.begin(), by_end_.end(), std::greater<>());
+    left_.clear();
+    for (const auto& [end, lease] : by_end_) {
+      left_.push_back(slot.leases[lease]);
     }
     Time when = now_;
-    while (!scheduler_.devices_.fits_beside(id, needs, left)) {
-      if (left.empty()) {
+    while (!scheduler_.devices_.fits_beside(id, needs, left_)) {
+      if (left_.empty()) {
         return kNever;  // foreign use stands in the way
       }
-      when = by_end[left.size() - 1].first;
-      left.pop_back();
+      when = by_end_[left_.size() - 1].first;
+      left_.pop_back();
     }
     return when;
   }
@@ -94,6 +96,9 @@ class Scheduler::CurrentView final : public View {
 
   const Scheduler& scheduler_;
   Time now_;
+  // Of expected_free(), which is asked about every device.
+  mutable std::vector<std::pair<Time, std::size_t>> by_end_;  // leases by the ends of their jobs
+  mutable std::vector<DeviceLease> left_;
 };
 
 const std::vector<Action>& Scheduler::step(Time now) {

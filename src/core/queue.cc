@@ -1,5 +1,7 @@
 #include "core/queue.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace berth {
@@ -22,7 +24,7 @@ void Queue::insert(const Job& job) {
     heads_.erase({bucket.jobs.front(), job.shape});
     heads_.insert({key, job.shape});
   }
-  bucket.jobs.insert(key);
+  bucket.jobs.insert(key, std::min(job.expected_left(), job.limit));
   ++size_;
   mix_.add(bucket.needs);
   whole_wanted_ += bucket.needs.alone() ? bucket.needs.gpus : 0;

@@ -17,6 +17,12 @@ Duration as_wait(double seconds) {
       std::chrono::duration<double>(std::clamp(seconds - kMinute, 0.0, kMost)));
 }
 
+/// How much one job that starts within its interval, or outside of it, changes the next intervals.
+constexpr double kStep = 0.005;
+/// Tails are kept within what a hundred errors can tell.
+constexpr double kLeastTail = -0.5;
+constexpr double kMostTail = 0.1;
+
 /// So that the next of such values is below it with probability `share`.
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = std::clamp(share * static_cast<double>(sorted.size() + 1) - 1, 0.0,
@@ -27,6 +33,10 @@ double quantile(const std::vector<double>& sorted, double share) {
 }
 
 }  // namespace
+
+StartIntervals::StartIntervals(double coverage) : coverage_(coverage) {
+  tails_.fill({(1 - coverage_) / 2, (1 - coverage_) / 2});
+}
 
 std::size_t StartIntervals::band_of(Duration wait) {
   return std::min(kBands - 1, static_cast<std::size_t>(std::log2(stretched(wait) / kMinute)));
@@ -41,21 +51,40 @@ bool StartIntervals::has_note(const std::vector<Note>& notes, std::size_t band) 
 }
 
 std::optional<StartInterval> StartIntervals::around(Time start, Time now) const {
-  const std::deque<double>& errors = errors_[band_of(start - now)];
+  const std::size_t band = band_of(start - now);
+  const std::deque<double>& errors = errors_[band];
   if (errors.size() < kLeastErrors) {
     return std::nullopt;
   }
   std::vector<double> sorted(errors.begin(), errors.end());
   std::sort(sorted.begin(), sorted.end());
   const double wait = stretched(start - now);
-  const double beyond = (1 - coverage_) / 2;  // at each end
   const auto at = [&](double share) {
     return add_saturating(now, as_wait(wait * std::exp(quantile(sorted, share))));
   };
-  return StartInterval{at(beyond), at(1 - beyond)};
+  return StartInterval{at(tails_[band].before), at(1 - tails_[band].behind)};
+}
+
+void StartIntervals::give(JobId job, Time start, Time now) {
+  if (given_.size() >= kMostJobs || given_.contains(job)) {
+    return;
+  }
+  if (const auto interval = around(start, now)) {
+    given_[job] = {static_cast<std::uint8_t>(band_of(start - now)), *interval};
+  }
+}
+
+void StartIntervals::judge(const Given& given, Time at) {
+  const auto move = [&](double& tail, bool missed) {
+    const double may = (1 - coverage_) / 2;
+    tail = std::clamp(tail + kStep * (may - (missed ? 1 : 0)), kLeastTail, kMostTail);
+  };
+  move(tails_[given.band].before, at < given.interval.from);
+  move(tails_[given.band].behind, given.interval.to < at);
 }
 
 void StartIntervals::note(JobId job, Time start, Time now) {
+  give(job, start, now);
   const std::size_t band = band_of(start - now);
   Sample& sample = samples_[band];
   if (sample.at != now || sample.seen == 0) {
@@ -82,6 +111,10 @@ void StartIntervals::note(JobId job, Time start, Time now) {
 }
 
 void StartIntervals::started(JobId job, Time at) {
+  if (const auto given = given_.find(job); given != given_.end()) {
+    judge(given->second, at);
+    given_.erase(given);
+  }
   const auto found = notes_.find(job);
   if (found == notes_.end()) {
     return;
@@ -98,6 +131,7 @@ void StartIntervals::started(JobId job, Time at) {
 
 void StartIntervals::keep(const std::function<bool(JobId)>& waits) {
   std::erase_if(notes_, [&](const auto& noted) { return !waits(noted.first); });
+  std::erase_if(given_, [&](const auto& given) { return !waits(given.first); });
 }
 
 }  // namespace berth

@@ -9,6 +9,11 @@
 // A burst of jobs waits for the same few ends, so forecasts of its starts err together: a hundred
 // of them would say no more than one. So one job of a band stands for each forecast, drawn by lot,
 // and forecasts that reach far count only some time apart.
+//
+// What was promised is held against what came, too (adaptive conformal inference, Gibbs and Candès,
+// 2021): when fewer jobs start outside of their first intervals than may, the intervals of that
+// band become narrower, when more do, wider. So the promise is kept in the long run even where new
+// errors are unlike old ones.
 #pragma once
 
 #include <array>
@@ -39,7 +44,7 @@ class StartIntervals {
   static constexpr std::size_t kLeastErrors = 20;
   static constexpr std::size_t kMostJobs = 2000;  // whose forecasts are noted
 
-  explicit StartIntervals(double coverage = kUsualCoverage) : coverage_(coverage) {}
+  explicit StartIntervals(double coverage = kUsualCoverage);
 
   /// Around a start that was forecast at `now`. Nothing: the band has fewer than kLeastErrors.
   std::optional<StartInterval> around(Time start, Time now) const;
@@ -60,6 +65,19 @@ class StartIntervals {
   static constexpr std::size_t kBands = 16;
   static constexpr std::size_t kMostErrors = 100;  // of a band
 
+  /// How often starts of a band are to lie before and behind the middle errors, so that they lie
+  /// outside of their intervals as often as they may.
+  struct Tails {
+    double before;
+    double behind;
+  };
+
+  /// The first interval that a job was given.
+  struct Given {
+    std::uint8_t band = 0;
+    StartInterval interval;
+  };
+
   struct Note {
     std::uint8_t band = 0;
     Time start;
@@ -73,14 +91,18 @@ class StartIntervals {
     JobId job;
   };
 
+  void give(JobId job, Time start, Time now);
+  void judge(const Given& given, Time at);
   static std::size_t band_of(Duration wait);
   static Duration apart(std::size_t band);
   static bool has_note(const std::vector<Note>& notes, std::size_t band);
 
   double coverage_;
+  std::array<Tails, kBands> tails_;
   std::array<std::deque<double>, kBands> errors_;  // logarithms of ratios, the newest last
   std::array<Sample, kBands> samples_;
   std::map<JobId, std::vector<Note>> notes_;
+  std::map<JobId, Given> given_;
   Random random_{1};
 };
 

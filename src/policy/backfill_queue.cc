@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-
 namespace berth {
 namespace {
 
@@ -14,56 +12,24 @@ bool stands_behind(const BackfillQueue::Waiting& a, const BackfillQueue::Waiting
 
 }  // namespace
 
-void BackfillQueue::insert(const Waiting& job) {
-  const auto [found, added] = jobs_.try_emplace(job.shape.value);
-  Shape& shape = found->second;
-  if (added) {
-    shape.amount = job.measures.amount;
-    shape.memory = job.measures.memory;
-    shape.listed.item = job.shape.value;
-  }
-  BERTH_CHECK(shape.amount == job.measures.amount && shape.memory == job.measures.memory);
-  shape.jobs.insert({job.key, job.measures.length});
-  list(shape, added);
+/// Jobs that share devices are measured by their claims: place() says whether the rest fits.
+Measures BackfillQueue::measures_of(const Bucket& bucket) {
+  const Needs& needs = bucket.needs;
+  return {needs.alone() ? amount_of(needs) : 0, claim_of(needs), bucket.jobs.least_length()};
 }
 
-void BackfillQueue::erase(const QueueKey& key, ShapeId id) {
-  const auto found = jobs_.find(id.value);
-  Shape& shape = found->second;
-  shape.jobs.erase(key);
-  if (shape.jobs.empty()) {
-    shapes_.erase(shape.listed.key);
-    jobs_.erase(found);
-  } else {
-    list(shape, false);
-  }
-}
-
-/// Brings the entry of a shape up to date.
-void BackfillQueue::list(Shape& shape, bool added) {
-  const BackfillEntry now{
-      shape.jobs.front().key, shape.listed.item, {shape.amount, shape.memory, shape.jobs.least()}};
-  if (!added && shape.listed == now) {
-    return;
-  }
-  if (!added) {
-    shapes_.erase(shape.listed.key);
-  }
-  shape.listed = now;
-  shapes_.insert(now);
-}
-
-std::optional<BackfillQueue::Waiting> BackfillQueue::first_of(ShapeId id, const Gap& gap) const {
-  const Shape& shape = jobs_.at(id.value);
+std::optional<BackfillQueue::Waiting> BackfillQueue::first_of(ShapeId id, const Queue& queue,
+                                                              const Gap& gap) const {
+  const Measures& shape = shapes_.of(id).measures;
   if (shape.amount > gap.room || shape.memory > gap.memory) {
     return std::nullopt;
   }
-  const bool any = shape.amount <= gap.spare && shape.memory <= gap.spare_memory;
-  const LengthEntry* found = shape.jobs.first(LengthGap{any ? Duration::max() : gap.length});
+  const QueueKeys::Place* found =
+      queue.bucket(id).jobs.first(gap.spares(shape) ? Duration::max() : gap.length);
   if (found == nullptr) {
     return std::nullopt;
   }
-  return Waiting{found->key, id, {shape.amount, shape.memory, found->measures}};
+  return Waiting{found->key, id, {shape.amount, shape.memory, found->length}};
 }
 
 /// A shape is met where its first job stands, but the job that the gap takes may stand further
@@ -71,7 +37,7 @@ std::optional<BackfillQueue::Waiting> BackfillQueue::first_of(ShapeId id, const 
 std::optional<BackfillQueue::Waiting> BackfillQueue::Search::next() {
   for (;;) {
     const BackfillEntry* shape =
-        met_ ? queue_->shapes_.first(*met_, gap_) : queue_->shapes_.first(gap_);
+        met_ ? jobs_->shapes().first(*met_, gap_) : jobs_->shapes().first(gap_);
     if (!pending_.empty() && (shape == nullptr || pending_.front().key < shape->key)) {
       std::pop_heap(pending_.begin(), pending_.end(), stands_behind);
       const Waiting found = pending_.back();
@@ -82,7 +48,7 @@ std::optional<BackfillQueue::Waiting> BackfillQueue::Search::next() {
       return std::nullopt;
     }
     met_ = shape->key;
-    const auto found = queue_->first_of(ShapeId{shape->item}, gap_);
+    const auto found = jobs_->first_of(ShapeId{shape->item}, *queue_, gap_);
     if (found && found->key == shape->key) {
       return found;
     }

@@ -1,12 +1,13 @@
-// BackfillQueue: waiting jobs in order, by shape. If one job of a shape finds no devices, no other
-// does, so a search for jobs that may start past others meets each shape only once.
+// BackfillQueue: the waiting jobs of an owner in order, by shape. If one job of a shape finds no
+// devices, no other does, so a search for jobs that may start past others meets each shape only
+// once. The jobs themselves stand in the scheduler's queue, in buckets of owner and shape.
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
-#include "policy/backfill_tree.h"
+#include "policy/gap.h"
+#include "policy/kinds.h"
 
 namespace berth {
 
@@ -18,44 +19,47 @@ class BackfillQueue {
     Measures measures;
   };
 
-  void insert(const Waiting& job);
-  void erase(const QueueKey& key, ShapeId shape);
+  /// A job of this shape has joined or left.
+  void joined(ShapeId shape) { change(shape, 1); }
+  void left(ShapeId shape) { change(shape, -1); }
+  bool empty() const { return jobs_ == 0; }
+
+  /// Call it before the following.
+  void settle(const Queue& queue) { shapes_.settle(queue, measures_of); }
 
   /// One entry for each shape: its first job, and the least of what its jobs take.
-  const BackfillTree& shapes() const { return shapes_; }
-  bool empty() const { return shapes_.empty(); }
+  const BackfillTree& shapes() const { return shapes_.in_order(); }
 
-  /// The first job of this shape that the gap takes; the queue must have jobs of the shape.
-  std::optional<Waiting> first_of(ShapeId shape, const Gap& gap) const;
+  /// The first job of this shape that the gap takes; there must be jobs of the shape.
+  std::optional<Waiting> first_of(ShapeId shape, const Queue& queue, const Gap& gap) const;
 
   /// Meets the jobs that a gap takes in order, but only the first of each shape. Valid until the
   /// queue changes.
   class Search {
    public:
-    Search(const BackfillQueue& queue, const Gap& gap) : queue_(&queue), gap_(gap) {}
+    Search(const BackfillQueue& jobs, const Queue& queue, const Gap& gap)
+        : jobs_(&jobs), queue_(&queue), gap_(gap) {}
     /// The next of them; nothing when there is none.
     std::optional<Waiting> next();
 
    private:
-    const BackfillQueue* queue_;
+    const BackfillQueue* jobs_;
+    const Queue* queue_;
     Gap gap_;
     std::optional<QueueKey> met_;   // the first job of the last shape that was looked at
     std::vector<Waiting> pending_;  // found behind the first of their shapes; a heap
   };
 
  private:
-  /// The waiting jobs of a shape, which are alike in all but their lengths.
-  struct Shape {
-    Amount amount = 0;
-    Bytes memory;
-    LengthTree jobs;
-    BackfillEntry listed;  // in shapes_
-  };
+  static Measures measures_of(const Bucket& bucket);
 
-  void list(Shape& shape, bool added);
+  void change(ShapeId shape, std::ptrdiff_t jobs) {
+    shapes_.touch(shape);
+    jobs_ += static_cast<std::size_t>(jobs);
+  }
 
-  std::unordered_map<std::uint32_t, Shape> jobs_;  // by shape; never iterated over
-  BackfillTree shapes_;
+  std::size_t jobs_ = 0;
+  Kinds<Measures> shapes_;
 };
 
 }  // namespace berth

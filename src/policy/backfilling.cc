@@ -13,7 +13,6 @@ constexpr int kMostTries = 256;
 /// How many kinds of job that fit are compared.
 constexpr int kChoice = 64;
 
-Bytes claim_of(const Needs& needs) { return needs.gpus > 0 ? needs.memory : Bytes{}; }
 Duration length_of(const Job& job) { return std::min(job.expected_left(), job.limit); }
 
 /// Whether it matters which devices the job gets, or who is on them.
@@ -31,9 +30,7 @@ void Backfilling::joined(const Job& job, const Needs& needs) {
   if (!turns_.waits(job.owner)) {
     owner_joins(job, is_away(job.owner));
   }
-  // Jobs that share devices are measured by their claims: place() says whether the rest fits.
-  const Amount whole = needs.alone() ? amount_of(needs) : 0;
-  turns_.joined(job, {whole, claim_of(needs), length_of(job)});
+  turns_.joined(job);
   claims_ += claim_of(needs) > Bytes{} ? 1 : 0;
   choosy_ += is_choosy(needs) ? 1 : 0;
 }
@@ -87,7 +84,7 @@ bool Backfilling::take_books(const PolicyBooks& books) {
 std::optional<Proposal> Backfilling::propose(const View& view) {
   turns_.settle(view, *this);
   blocked_ = {};
-  OwnerTurns::Search search(turns_, {});
+  OwnerTurns::Search search(turns_, view.queue(), {});
   while (const auto found = search.next()) {
     if (view.place(found->job.shape, {})) {
       return start(view, *found, search, {}, {});
@@ -157,7 +154,7 @@ std::optional<Proposal> Backfilling::backfill(const View& view) {
   const bool in_pool = choosy_ == 0 && view.devices().serving() == view.devices().size();
   const Reservation kept = in_pool ? Reservation{} : reserve(view, first).value_or(Reservation{});
   const Gap gap = in_pool ? gap_in_pool(view, first) : gap_behind(view, kept);
-  OwnerTurns::Search search(turns_, gap);
+  OwnerTurns::Search search(turns_, view.queue(), gap);
   for (int tries = kMostTries; tries > 0; --tries) {
     const auto found = search.next();
     if (!found) {
@@ -220,7 +217,7 @@ std::optional<Proposal> Backfilling::fit(const View& view, const OwnerTurns::Fou
   }
   Gap in_time = gap;
   in_time.spare = -1;
-  const auto brief = turns_.queue_of(found.owner).first_of(shape, in_time);
+  const auto brief = turns_.queue_of(found.owner).first_of(shape, view.queue(), in_time);
   auto devices = brief ? view.place(shape, {}) : std::nullopt;
   return devices ? std::optional(Proposal{brief->key.job, std::move(*devices)}) : std::nullopt;
 }

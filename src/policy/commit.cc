@@ -2,7 +2,7 @@
 // first in order is chosen once and waited for, even when a better one arrives meanwhile. With
 // backfilling, jobs that are expected to end before it can start go past it, first come, first
 // served.
-#include "policy/backfill_tree.h"
+#include "policy/gap.h"
 #include "policy/make.h"
 #include "policy/running_ends.h"
 

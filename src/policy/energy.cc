@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "policy/backfill_queue.h"
 #include "policy/make.h"
 
 namespace berth {
@@ -56,22 +57,21 @@ class Energy final : public Policy {
   std::string_view name() const override { return "energy"; }
   Rank rank(const Job&, const Needs&) override { return 0; }
 
+  void joined(const Job& job, const Needs&) override { waiting_.joined(job.shape); }
+  void left(const Job& job, const Needs&) override { waiting_.left(job.shape); }
+
   std::optional<Proposal> propose(const View& view) override {
+    waiting_.settle(view.queue());
     const double draw = draw_of(view.devices());
-    const Bytes room = view.devices().most_room();
-    std::size_t kinds = kMostKinds;
-    for (const Queue::Head& head : view.queue().heads()) {
-      if (kinds-- == 0) {
-        break;
-      }
-      const Needs& needs = view.queue().needs(head.shape);
-      if (needs.gpus > 0 && needs.memory > room) {
-        continue;
-      }
-      auto devices = view.place(head.shape, {});
+    const Gap gap{.room = static_cast<Amount>(view.devices().idle()) * kWholeShare,
+                  .memory = view.devices().most_room()};
+    const BackfillEntry* kind = waiting_.shapes().first(gap);
+    for (std::size_t left = kMostKinds; kind != nullptr && left > 0; --left) {
+      auto devices = view.place(ShapeId{kind->item}, {});
       if (devices && draw + rise_of(view.devices(), *devices) <= budget_) {
-        return Proposal{head.first.job, std::move(*devices)};
+        return Proposal{kind->key.job, std::move(*devices)};
       }
+      kind = waiting_.shapes().first(kind->key, gap);
     }
     return std::nullopt;
   }
@@ -97,6 +97,7 @@ class Energy final : public Policy {
 
  private:
   double budget_;  // watts
+  BackfillQueue waiting_;
 };
 
 }  // namespace

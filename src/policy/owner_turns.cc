@@ -10,14 +10,14 @@ constexpr int kSettledAtOnce = 8;
 
 }  // namespace
 
-void OwnerTurns::joined(const Job& job, const Measures& measures) {
-  owners_[job.owner].waiting.insert({{job.rank, job.id}, job.shape, measures});
+void OwnerTurns::joined(const Job& job) {
+  owners_[job.owner].waiting.joined(job.shape);
   changed_.insert(job.owner);
 }
 
 void OwnerTurns::left(const Job& job) {
   Owner& owner = owners_.at(job.owner);
-  owner.waiting.erase({job.rank, job.id}, job.shape);
+  owner.waiting.left(job.shape);
   // An edit may give the job to another owner, who is then listed in its place.
   if (owner.listed && owner.listed->key.job == job.id) {
     all_.erase(owner.listed->key);
@@ -69,6 +69,7 @@ void OwnerTurns::list(OwnerId id, Owner& owner, const View& view, SetBack& set_b
   if (owner.waiting.empty()) {
     return drop(id, owner);
   }
+  owner.waiting.settle(view.queue());
   owner.settled = settlings_;
   by_age_.insert({owner.settled, id});
   const QueueKey first = owner.waiting.shapes().front().key;
@@ -126,7 +127,7 @@ std::optional<OwnerTurns::Found> OwnerTurns::Search::next() {
     }
     met_ = owner->key;
     const OwnerId id{owner->item};
-    BackfillQueue::Search search(turns_->owners_.at(id).waiting, gap_);
+    BackfillQueue::Search search(turns_->owners_.at(id).waiting, *queue_, gap_);
     const auto found = search.next();
     if (found && found->key.job == owner->key.job) {
       return hand_out(id, *found, std::move(search));  // their first, so nobody stands before it

@@ -25,7 +25,7 @@ class OwnerTurns {
     ~SetBack() = default;
   };
 
-  void joined(const Job& job, const Measures& measures);
+  void joined(const Job& job);
   void left(const Job& job);
   /// What is held against this owner has changed.
   void touch(OwnerId owner) { changed_.insert(owner); }
@@ -49,7 +49,8 @@ class OwnerTurns {
   /// anything changes.
   class Search {
    public:
-    Search(const OwnerTurns& turns, const Gap& gap) : turns_(&turns), gap_(gap) {}
+    Search(const OwnerTurns& turns, const Queue& queue, const Gap& gap)
+        : turns_(&turns), queue_(&queue), gap_(gap) {}
     std::optional<Found> next();
 
    private:
@@ -63,6 +64,7 @@ class OwnerTurns {
     Found hand_out(OwnerId owner, const BackfillQueue::Waiting& job, BackfillQueue::Search more);
 
     const OwnerTurns* turns_;
+    const Queue* queue_;
     Gap gap_;
     /// Where the job that was handed out last came from: more is looked for when it is asked for.
     std::optional<std::pair<OwnerId, BackfillQueue::Search>> last_;

@@ -28,6 +28,9 @@ inline Amount amount_of(const Needs& needs, Bytes device) {
          std::max({claim, static_cast<Amount>(needs.share), Amount{1}});
 }
 
+/// What a job claims of each of its devices; nothing where it has none.
+inline Bytes claim_of(const Needs& needs) { return needs.gpus > 0 ? needs.memory : Bytes{}; }
+
 inline Amount pool_size(const DeviceTable& devices) {
   return static_cast<Amount>(devices.serving()) * kWholeShare;
 }

@@ -41,6 +41,14 @@ void Preemptive::measure(const View& view) {
   for (Runner& runner : runners_) {
     runner.amount = amount_of(view.queue().needs(runner.shape), device_memory_);
   }
+  kinds_.touch_all(view.queue());
+}
+
+void Preemptive::settle(const View& view) {
+  kinds_.settle(view.queue(), [&](const Bucket& bucket) {
+    const Amount amount = amount_of(bucket.needs, device_memory_);
+    return Wants{amount, amount, owed_from(view.job(bucket.jobs.front().job))};
+  });
 }
 
 void Preemptive::rank_runners(Time now) {
@@ -69,76 +77,170 @@ std::vector<JobId> Preemptive::preempt(const View& view) {
   return stopped;
 }
 
-namespace {
+/// One walk through all jobs in order, running and waiting; there must be some that wait. What is
+/// left of the pool only shrinks on the way, so whoever finds too little finds it to the end.
+class Preemptive::Plan {
+ public:
+  Plan(const Preemptive& policy, const View& view)
+      : policy_(policy),
+        view_(view),
+        room_(pool_size(view.devices())),
+        first_kind_(policy.kinds_.in_order().front().key) {}
 
-/// Puts the smallest on top of a heap.
-constexpr auto kLater = [](const auto& a, const auto& b) { return a.key > b.key; };
-
-}  // namespace
-
-/// The candidate starts: the next of its bucket may, too.
-void Preemptive::advance(const View& view, const Candidate& candidate) {
-  const auto next = std::next(candidate.at);
-  if (next != view.queue().bucket(candidate.shape).jobs.end()) {
-    later_.push_back({*next, candidate.shape, next});
-    std::push_heap(later_.begin(), later_.end(), kLater);
+  void make() {
+    find_fitting();
+    for (;;) {
+      const QueueKey* waiting = next_waiting();
+      if (next_ < policy_.runners_.size() && (waiting == nullptr || key_of(runner()) < *waiting)) {
+        pass(key_of(runner()));
+        keep_or_stop(runner());
+        ++next_;
+      } else if (waiting == nullptr) {
+        pass(std::nullopt);
+        return;
+      } else {
+        pass(*waiting);
+        start_or_leave();
+      }
+    }
   }
-}
+
+  std::vector<Planned>& planned() { return planned_; }
+  std::vector<JobId>& stopped() { return stopped_; }
+  const std::optional<QueueKey>& owed() const { return owed_; }
+
+ private:
+  using Kind = Kinds<Wants>::Entry;
+  /// The next job of a kind whose job before it starts.
+  struct Later {
+    QueueKey key;
+    ShapeId shape;
+    QueueKeys::const_iterator at;
+
+    /// Puts the smallest on top of a heap.
+    friend bool operator<(const Later& a, const Later& b) { return a.key > b.key; }
+  };
+  struct Fitting {
+    Amount room;
+    bool takes(const Wants& wants) const { return wants.least <= room; }
+  };
+  struct Owed {
+    Amount room;
+    Time now;
+    bool takes(const Wants& wants) const { return wants.most > room && wants.owed_from <= now; }
+  };
+
+  const Runner& runner() const { return policy_.runners_[next_]; }
+  static QueueKey key_of(const Runner& runner) { return {runner.rank, runner.job}; }
+
+  template <class Gap>
+  const Kind* first(const std::optional<QueueKey>& after, const Gap& gap) const {
+    const auto& kinds = policy_.kinds_.in_order();
+    return after ? kinds.first(*after, gap) : kinds.first(gap);
+  }
+
+  /// The next kind for which there is room.
+  void find_fitting() {
+    std::optional<QueueKey> after = fitting_ == nullptr ? at_ : fitting_->key;
+    do {
+      fitting_ = first(after, Fitting{room_});
+      after = fitting_ == nullptr ? after : fitting_->key;
+    } while (fitting_ != nullptr && policy_.misfits_.contains(ShapeId{fitting_->item}));
+  }
+
+  const QueueKey* next_waiting() const {
+    if (later_.empty()) {
+      return fitting_ == nullptr ? nullptr : &fitting_->key;
+    }
+    return fitting_ == nullptr || later_.front().key < fitting_->key ? &later_.front().key
+                                                                     : &fitting_->key;
+  }
+
+  /// Those up to there find no room, and one of them may be owed it.
+  void pass(const std::optional<QueueKey>& until) {
+    if (!owed_ && !(until && *until < first_kind_)) {
+      const Kind* owed = first(at_, Owed{room_, view_.now()});
+      if (owed != nullptr && (!until || owed->key < *until)) {
+        owed_ = owed->key;
+      }
+    }
+    at_ = until;
+  }
+
+  void take(Amount amount) {
+    room_ -= amount;
+    if (fitting_ != nullptr && fitting_->measures.least > room_) {
+      find_fitting();
+    }
+  }
+
+  void keep_or_stop(const Runner& runner) {
+    if (runner.amount <= room_) {
+      take(runner.amount);
+    } else {
+      stopped_.push_back(runner.job);
+    }
+  }
+
+  void start_or_leave() {
+    if (!later_.empty() && (fitting_ == nullptr || later_.front().key < fitting_->key)) {
+      std::pop_heap(later_.begin(), later_.end());
+      const Later later = later_.back();
+      later_.pop_back();
+      const Wants& wants = policy_.kinds_.of(later.shape).measures;
+      if (wants.least <= room_) {
+        start(later, wants.least);
+      } else if (!owed_ && policy_.owed_from(view_.job(later.key.job)) <= view_.now()) {
+        owed_ = later.key;
+      }
+      return;
+    }
+    const Kind& kind = *fitting_;
+    find_fitting();
+    const ShapeId shape{kind.item};
+    start({kind.key, shape, view_.queue().bucket(shape).jobs.begin()}, kind.measures.least);
+  }
+
+  /// The next of its kind may start, too.
+  void start(const Later& job, Amount amount) {
+    planned_.push_back({job.key.job, job.shape});
+    if (const auto next = std::next(job.at); next != view_.queue().bucket(job.shape).jobs.end()) {
+      later_.push_back({*next, job.shape, next});
+      std::push_heap(later_.begin(), later_.end());
+    }
+    take(amount);
+  }
+
+  const Preemptive& policy_;
+  const View& view_;
+  Amount room_;
+  QueueKey first_kind_;            // nobody waits before that
+  std::size_t next_ = 0;           // of the runners
+  std::optional<QueueKey> at_;     // how far the walk has come
+  const Kind* fitting_ = nullptr;  // the next one for which there is room
+  std::vector<Later> later_;       // a heap
+  std::optional<QueueKey> owed_;
+  std::vector<Planned> planned_;
+  std::vector<JobId> stopped_;
+};
 
 std::vector<JobId> Preemptive::plan(const View& view) {
-  std::vector<JobId> stopped;
-  std::optional<QueueKey> owed;
-  Amount room = pool_size(view.devices());
-  std::size_t next_runner = 0;
-  const auto keep_or_stop = [&](const Runner& runner) {
-    if (runner.amount <= room) {
-      room -= runner.amount;
-    } else {
-      stopped.push_back(runner.job);
-    }
-  };
-  later_.clear();
-  auto head = view.queue().heads().begin();
-  const auto heads_end = view.queue().heads().end();
-  while (head != heads_end || !later_.empty()) {
-    Candidate candidate;
-    if (later_.empty() || (head != heads_end && head->first < later_.front().key)) {
-      candidate = {head->first, head->shape, view.queue().bucket(head->shape).jobs.begin()};
-      ++head;
-    } else {
-      std::pop_heap(later_.begin(), later_.end(), kLater);
-      candidate = later_.back();
-      later_.pop_back();
-    }
-    while (next_runner < runners_.size() &&
-           QueueKey{runners_[next_runner].rank, runners_[next_runner].job} < candidate.key) {
-      keep_or_stop(runners_[next_runner++]);
-    }
-    // One that finds no room leaves none for its bucket: room only shrinks from here on.
-    const Amount amount = amount_of(view.queue().needs(candidate.shape), device_memory_);
-    if (amount <= room && !misfits_.contains(candidate.shape)) {
-      room -= amount;
-      planned_.push_back({candidate.key.job, candidate.shape});
-      advance(view, candidate);
-    } else if (!owed && amount > room && is_owed(view.job(candidate.key.job), view.now())) {
-      owed = candidate.key;
-    }
-  }
-  if (planned_.empty()) {
-    note_owed(owed);
+  settle(view);
+  Plan plan(*this, view);
+  plan.make();
+  if (plan.planned().empty()) {
+    note_owed(plan.owed());
     return {};  // nobody needs what the others have
   }
-  while (next_runner < runners_.size()) {
-    keep_or_stop(runners_[next_runner++]);
+  if (!plan.stopped().empty()) {
+    // Those planned start when there is room, in order. The last is stopped first, so that those
+    // put back can keep their order in front of all that wait.
+    std::reverse(plan.stopped().begin(), plan.stopped().end());
+    return std::move(plan.stopped());
   }
-  if (stopped.empty()) {
-    note_owed(owed);
-  } else {
-    planned_.clear();  // for when there is room: they start in order
-  }
-  // The last first, so that those put back can keep their order in front of all that wait.
-  std::reverse(stopped.begin(), stopped.end());
-  return stopped;
+  note_owed(plan.owed());
+  planned_ = std::move(plan.planned());
+  return {};
 }
 
 /// All that are put back must wait by now: they may be owed, too.

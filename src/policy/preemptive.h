@@ -3,14 +3,15 @@
 // available, and is passed over if not. Running jobs that get nothing are put back.
 //
 // The order of waiting jobs is the queue's own. Running jobs are few (no more than the devices can
-// take), so they are ranked anew each time. Of the waiting jobs, only the first of each bucket is
-// looked at, and the next one when that one starts.
+// take), so they are ranked anew each time. Of the waiting jobs, only those are looked at for which
+// there is room, which a tree of their kinds finds, and the first that is owed some.
 #pragma once
 
 #include <set>
 #include <vector>
 
 #include "core/policy.h"
+#include "policy/kinds.h"
 #include "policy/pool.h"
 
 namespace berth {
@@ -19,6 +20,8 @@ class Preemptive : public Policy {
  public:
   bool preempts() const final { return true; }
 
+  void joined(const Job& job, const Needs&) final { kinds_.touch(job.shape); }
+  void left(const Job& job, const Needs&) final { kinds_.touch(job.shape); }
   void started(const Job& job, const Needs& needs, Time now) final;
   void stopped(const Job& job, const Needs& needs, Time now) final;
   std::vector<JobId> preempt(const View& view) final;
@@ -49,8 +52,8 @@ class Preemptive : public Policy {
   virtual Time next_change() const { return kNever; }
   /// A job has left its devices; if it goes back to the queue, rank() is called next.
   virtual void put_back(const Runner&) {}
-  /// Whether a waiting job that does not get what it needs is to be kept in mind.
-  virtual bool is_owed(const Job&, Time /*now*/) const { return false; }
+  /// From when on a waiting job that does not get what it needs is to be kept in mind.
+  virtual Time owed_from(const Job&) const { return kNever; }
   /// The first such job in order has changed; nothing: there is none.
   virtual void first_owed(const std::optional<QueueKey>&) {}
   /// The runner stays on its devices although it stands behind that job.
@@ -60,26 +63,35 @@ class Preemptive : public Policy {
   Time decided_at() const { return decided_at_; }
 
  private:
-  struct Candidate {
-    QueueKey key;
-    ShapeId shape;
-    QueueKeys::const_iterator at;
+  /// Of kinds of waiting job.
+  struct Wants {
+    Amount least = 0;
+    Amount most = 0;
+    Time owed_from;  // of the first job
+
+    friend bool operator==(const Wants&, const Wants&) = default;
+    friend Wants least_of(const Wants& a, const Wants& b) {
+      return {std::min(a.least, b.least), std::max(a.most, b.most),
+              std::min(a.owed_from, b.owed_from)};
+    }
   };
   struct Planned {
     JobId job;
     ShapeId shape;
   };
+  class Plan;
+
   void measure(const View& view);
+  void settle(const View& view);
   void rank_runners(Time now);
-  void advance(const View& view, const Candidate& candidate);
   std::vector<JobId> plan(const View& view);
   void note_owed(const std::optional<QueueKey>& first);
 
   std::size_t devices_ = 0;  // whose memory has been looked at
   Bytes device_memory_;
   std::vector<Runner> runners_;  // in order of rank at the last decision, new ones at the end
+  Kinds<Wants> kinds_;
   std::vector<Planned> planned_;
-  std::vector<Candidate> later_;  // a heap: the next jobs of buckets whose first ones start
   Time decided_at_ = kNever;
   bool making_room_ = false;  // jobs were asked to leave at this decision
   /// Shapes for which there was room in the pool, but no devices that fit. Stopping other jobs does

@@ -74,8 +74,8 @@ void TurnTaking::put_back(const Runner& runner) {
   returned_to_ = gives_way ? std::optional(runner.rank) : std::nullopt;
 }
 
-bool TurnTaking::is_owed(const Job& job, Time now) const {
-  return now - job.submitted - job.traits().done >= patience();
+Time TurnTaking::owed_from(const Job& job) const {
+  return add_saturating(add_saturating(job.submitted, job.traits().done), patience());
 }
 
 void TurnTaking::first_owed(const std::optional<QueueKey>& first) {

@@ -4,8 +4,8 @@
 // arrival; and jobs whose turn is over at this very moment.
 //
 // A waiting job that finds too few devices is owed them, or a stream of small jobs would keep a
-// large one waiting for ever. Turns that begin behind the first such job are lent: a job that has one
-// stands right behind that job, and gives way as soon as those in front leave it enough. So no
+// large one waiting for ever. Turns that begin behind the first such job are lent: a job that has
+// one stands right behind that job, and gives way as soon as those in front leave it enough. So no
 // device idles in the meantime.
 #pragma once
 
@@ -32,7 +32,7 @@ class TurnTaking : public Preemptive {
   Rank rank_now(Runner& runner, Time now) final;
   void put_back(const Runner& runner) final;
   Time next_change() const final;
-  bool is_owed(const Job& job, Time now) const final;
+  Time owed_from(const Job& job) const final;
   void first_owed(const std::optional<QueueKey>& first) final;
   void stays_behind(Runner& runner) final { runner.lent = debts_; }
   bool is_lent(const Runner& runner) const { return owed_ && runner.lent == debts_; }

@@ -45,6 +45,7 @@ Foresight::Foresight(const Workload& workload, ForesightOptions options)
     }
     recipe_by_job_.push_back(found->second);
   }
+  waits_.resize(recipes_.size());
 }
 
 Duration Foresight::expected(std::uint32_t job) const {
@@ -57,14 +58,19 @@ void Foresight::waits(std::uint32_t job, const Scheduler& scheduler) {
 
 void Foresight::started(std::uint32_t job, Time at) {
   intervals_.started(id_of(job), at);
+  (void)waits_[recipe_by_job_[job]].learn(at - workload_.jobs[job].submit);
   const auto found = promises_.find(id_of(job));
   if (found == promises_.end()) {
     return;
   }
-  const auto& [made, interval] = found->second;
-  if (made >= options_.from) {
-    starts_.count(to_seconds(interval.from - made), to_seconds(interval.to - made),
-                  to_seconds(at - made));
+  const Promise promise = found->second;
+  const auto count = [&](IntervalFigures& figures, const StartInterval& interval) {
+    figures.count(to_seconds(interval.from - promise.made), to_seconds(interval.to - promise.made),
+                  to_seconds(at - promise.made));
+  };
+  if (promise.made >= options_.from) {
+    count(starts_, promise.interval);
+    count(raw_starts_, promise.raw);
   }
   promises_.erase(found);
 }
@@ -83,6 +89,13 @@ std::vector<Reestimate> Foresight::changes(const Scheduler& scheduler) {
   return learner_.behind() ? learner_.changes(scheduler, kAtOnce) : std::vector<Reestimate>{};
 }
 
+StartInterval Foresight::raw_interval(std::uint32_t job, Time now) const {
+  const LengthOutlook waits = waits_[recipe_by_job_[job]].outlook();
+  const Time submitted = workload_.jobs[job].submit;
+  return {std::max(now, submitted + waits.lower),
+          std::max(now, add_saturating(submitted, waits.upper))};
+}
+
 void Foresight::look(const Scheduler& scheduler, Time now) {
   if (now < next_look_ || scheduler.queue().size() == 0) {
     return;
@@ -93,7 +106,7 @@ void Foresight::look(const Scheduler& scheduler, Time now) {
   for (const auto& [job, run] : forecast.finish()) {
     const std::optional<StartInterval> interval = intervals_.around(run.start, now);
     if (interval) {
-      promises_.emplace(job, Promise{now, *interval});
+      promises_.emplace(job, Promise{now, *interval, raw_interval(job_of(job), now)});
     }
     intervals_.note(job, run.start, now);
   }

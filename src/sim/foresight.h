@@ -53,13 +53,17 @@ class Foresight {
 
   /// The first interval that each job was given.
   const IntervalFigures& starts() const { return starts_; }
+  /// For comparison, of the same jobs: as long as nine tenths of their recipe's last jobs waited.
+  const IntervalFigures& raw_starts() const { return raw_starts_; }
   const IntervalFigures& lengths() const { return lengths_; }
 
  private:
   struct Promise {
     Time made;
     StartInterval interval;
+    StartInterval raw;
   };
+  StartInterval raw_interval(std::uint32_t job, Time now) const;
 
   const Recipe& recipe_of(std::uint32_t job) const { return recipes_[recipe_by_job_[job]]; }
 
@@ -67,11 +71,13 @@ class Foresight {
   ForesightOptions options_;
   LengthLearner learner_;
   StartIntervals intervals_;
-  std::vector<Recipe> recipes_;  // all that there are
+  std::vector<Recipe> recipes_;       // all that there are
+  std::vector<RecentLengths> waits_;  // of each
   std::vector<std::uint32_t> recipe_by_job_;
   std::map<JobId, Promise> promises_;
   Time next_look_{};
   IntervalFigures starts_;
+  IntervalFigures raw_starts_;
   IntervalFigures lengths_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "policy/backfill_queue.h"
-#include "policy/backfill_tree.h"
+#include "policy/gap.h"
 #include "policy/profile.h"
 #include "policy/running_ends.h"
 #include "policy/window_order.h"
@@ -55,12 +55,13 @@ TEST(BackfillTree, FindsWhatALoopFinds) {
 }
 
 /// What a search must meet: the first job of each shape that the gap takes, in order.
-std::vector<JobId> met_by_a_loop(const std::map<QueueKey, BackfillQueue::Waiting>& jobs,
+std::vector<JobId> met_by_a_loop(const std::map<QueueKey, Job>& jobs, const Queue& queue,
                                  const Gap& gap) {
   std::vector<JobId> met;
   std::set<std::uint32_t> shapes;
   for (const auto& [key, job] : jobs) {
-    if (gap.takes(job.measures) && shapes.insert(job.shape.value).second) {
+    const Measures measures{amount_of(queue.needs(job.shape)), Bytes{}, job.expected};
+    if (gap.takes(measures) && shapes.insert(job.shape.value).second) {
       met.push_back(key.job);
     }
   }
@@ -70,30 +71,49 @@ std::vector<JobId> met_by_a_loop(const std::map<QueueKey, BackfillQueue::Waiting
 TEST(BackfillQueue, MeetsEachShapeOnceInOrder) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
-    BackfillQueue queue;
-    std::map<QueueKey, BackfillQueue::Waiting> plain;
+    Queue queue;
+    BackfillQueue jobs;
+    std::map<QueueKey, Job> plain;
+    const auto join = [&](Job job) {
+      Needs needs;
+      needs.gpus = static_cast<std::uint32_t>(random.below(4));
+      needs.model = random.below(2) == 0 ? "a" : "b";
+      job.shape = queue.intern(needs);
+      queue.insert(job);
+      jobs.joined(job.shape);
+      plain.emplace(QueueKey{job.rank, job.id}, std::move(job));
+    };
     for (std::uint64_t i = 1; i < 300; ++i) {
       if (plain.empty() || random.below(3) != 0) {
-        const auto shape = static_cast<std::uint32_t>(random.below(8));
-        const BackfillQueue::Waiting job{{static_cast<Rank>(random.below(20)), JobId{i}},
-                                         ShapeId{shape},
-                                         {shape / 2, Bytes{}, seconds(random.below(50))}};
-        queue.insert(job);
-        plain.emplace(job.key, job);
+        Job job;
+        job.id = JobId{i};
+        job.rank = static_cast<Rank>(random.below(20));
+        job.expected = seconds(random.below(50));
+        join(std::move(job));
       } else {
         auto gone = plain.begin();
         std::advance(gone, static_cast<long>(random.below(plain.size())));
-        queue.erase(gone->first, gone->second.shape);
+        Job job = std::move(gone->second);
         plain.erase(gone);
+        queue.erase(job);
+        jobs.left(job.shape);
+        if (random.below(3) == 0) {
+          join(std::move(job));  // as another kind, with the same place
+        }
       }
-      const Gap gap{static_cast<Amount>(random.below(5)), seconds(random.below(30)),
-                    static_cast<Amount>(random.below(4)) - 1};
+      if (random.below(4) == 0) {
+        continue;  // several changes at once
+      }
+      const Gap gap{static_cast<Amount>(random.below(5)) * kWholeShare, seconds(random.below(30)),
+                    (static_cast<Amount>(random.below(4)) - 1) * kWholeShare};
+      jobs.settle(queue);
       std::vector<JobId> met;
-      BackfillQueue::Search search(queue, gap);
+      BackfillQueue::Search search(jobs, queue, gap);
       while (const auto found = search.next()) {
         met.push_back(found->key.job);
       }
-      ASSERT_EQ(met, met_by_a_loop(plain, gap));
+      ASSERT_EQ(jobs.empty(), plain.empty());
+      ASSERT_EQ(met, met_by_a_loop(plain, queue, gap));
     }
   }
 }

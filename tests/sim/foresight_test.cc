@@ -29,9 +29,11 @@ TEST_P(Foreseen, StartsLieWithinTheirIntervals) {
                100 * figures.coverage(), figures.median_width_s());
   };
   show("starts", foresight.starts());
+  show("starts as the recipe's jobs waited", foresight.raw_starts());
   show("lengths", foresight.lengths());
   EXPECT_GT(foresight.starts().promised(), 500U);
-  EXPECT_GE(foresight.starts().coverage(), 0.88);  // more: they are wider than they need be
+  EXPECT_GE(foresight.starts().coverage(), 0.88);
+  EXPECT_LE(foresight.starts().coverage(), 0.945);  // more: they are wider than they need be
   EXPECT_NEAR(foresight.lengths().coverage(), 0.9, 0.02);
 }
 
