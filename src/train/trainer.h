@@ -23,7 +23,8 @@ class SavedWriter;
 struct TrainPlan {
   std::string trainer = "evolution";
   std::size_t hidden = 0;          // units of the kernel; 0: a linear rank
-  bool holds = true;               // see Model
+  Starts starts = Starts::Hold;    // see Model
+  bool tight = false;              // see Model
   Duration grace = Model{}.grace;  // see Model
   std::size_t population = 24;     // evolution: models in each generation
   std::size_t batch = 12;          // lessons in each generation
