@@ -14,7 +14,8 @@ observations are numpy arrays; without it, nothing but the standard library is n
 An observation has
   jobs     the first 128 waiting jobs, a row each, in the default policy's order; empty rows are zeros.
            env.sights names the columns: length and gpus (logarithms), wait, no_room (0: it fits now), share,
-           memory, use (the owner's recent part of the machine), priority, part (of the machine), slack
+           memory, use (the owner's recent part of the machine), priority, part (of the machine), slack and gap
+           (always 0: they depend on a choice of devices)
   mask     1 for each job that can start now; the last entry is for waiting, which is always possible
   devices  a row each: use, memory and power, 0 to 1
   rest     how many jobs wait (logarithm), and which part of the devices is idle

@@ -94,7 +94,7 @@ class Learned final : public Policy {
       wait_for(view, jobs.front(), waited, false);
     }
     if (model_.tight) {
-      tight_.look(view.devices());
+      tight_.look(view.devices(), jobs);
     }
     rank_all(view, jobs);
     if (auto proposal = choose(view, jobs, waited)) {
@@ -184,7 +184,7 @@ class Learned final : public Policy {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       fits_[i] = may_fit(view, jobs[i]);
       const auto place = fits_[i] ? tight_place(view, jobs[i], {}) : std::nullopt;
-      ranks_[i] = rank_of_job(view, jobs[i], fits_[i], place ? place->slack : 0);
+      ranks_[i] = rank_of_job(view, jobs[i], fits_[i], place.value_or(TightFit::Place{}));
     }
     const auto end = ranks_.begin() + static_cast<std::ptrdiff_t>(jobs.size());
     ranks_are_broken_ =
@@ -210,13 +210,15 @@ class Learned final : public Policy {
     return model_.tight && !job.alone && tight_.knows(view.queue().needs(job.shape));
   }
 
-  double rank_of_job(const View& view, const RankedJob& job, bool fits, double slack) {
+  double rank_of_job(const View& view, const RankedJob& job, bool fits,
+                     const TightFit::Place& place) {
     if (job.owner != owner_seen_ || view.now() != use_seen_) {
       owner_seen_ = job.owner;
       use_seen_ = view.now();
       owner_use_ = use_.of(job.owner, view.now()) * use_scale_ / static_cast<double>(rest_.serving);
     }
-    return rank_by(model_, look_at(job, rest_, {view.now(), fits, owner_use_, slack}), rest_);
+    return rank_by(
+        model_, look_at(job, rest_, {view.now(), fits, owner_use_, place.slack, place.gap}), rest_);
   }
 
   std::optional<Proposal> choose(const View& view, std::span<const RankedJob> jobs,
@@ -258,7 +260,7 @@ class Learned final : public Policy {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (jobs[i].shape == shape && fits_[i]) {
         fits_[i] = false;
-        ranks_[i] = ranks_are_broken_ ? ranks_[i] : rank_of_job(view, jobs[i], false, 0);
+        ranks_[i] = ranks_are_broken_ ? ranks_[i] : rank_of_job(view, jobs[i], false, {});
       }
     }
   }

@@ -4,7 +4,12 @@
 
 namespace berth {
 
-void TightFit::look(const DeviceTable& devices) {
+void TightFit::look(const DeviceTable& devices, std::span<const RankedJob> waiting) {
+  shares_.clear();
+  for (const RankedJob& job : waiting) {
+    shares_.push_back(job.share);
+  }
+  std::sort(shares_.begin(), shares_.end());
   count_ = devices.size() <= kMostDevices ? devices.size() : 0;
   for (std::uint32_t i = 0; i < count_; ++i) {
     const DeviceSlot& slot = devices[DeviceId{i}];
@@ -34,10 +39,18 @@ std::optional<TightFit::Place> TightFit::find(const DeviceTable& devices, const 
                         : free_memory_[i] - static_cast<double>(needs.memory.count) / whole,
         0.0, 1.0);
     if (!best || slack < best->slack) {
-      best = Place{device, slack};
+      best = Place{device, slack, 0};
     }
   }
+  if (best) {
+    best->gap = gap_of(best->slack);
+  }
   return best;
+}
+
+double TightFit::gap_of(double slack) const {
+  const auto after = std::upper_bound(shares_.begin(), shares_.end(), slack);
+  return after == shares_.begin() ? slack : slack - *(after - 1);
 }
 
 }  // namespace berth

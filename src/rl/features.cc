@@ -41,11 +41,12 @@ Sight look_at(const RankedJob& job, const Rest& rest, const Momentary& moment) {
           moment.use,
           job.priority,
           std::min(part, 1.0),
-          moment.slack};
+          moment.slack,
+          moment.gap};
 }
 
 Terms terms_of(const Sight& sight, const Rest& rest) {
-  const auto [length, gpus, wait, no_room, share, memory, use, priority, part, slack] = sight;
+  const auto [length, gpus, wait, no_room, share, memory, use, priority, part, slack, gap] = sight;
   return {length,
           gpus,
           wait,
@@ -71,7 +72,9 @@ Terms terms_of(const Sight& sight, const Rest& rest) {
           slack,
           length * share,
           rest.waiting * slack,
-          rest.waiting * share};
+          rest.waiting * share,
+          gap,
+          rest.waiting * gap};
 }
 
 Inputs inputs_of(const Sight& sight, const Rest& rest) {

@@ -92,7 +92,7 @@ class AgentPolicy final : public Policy {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const double use = use_.of(jobs[i].owner, view.now()) * std::log(2.0) /
                          to_seconds(options_.half_life) / static_cast<double>(rest_.serving);
-      sights_[i] = look_at(jobs[i], rest_, {view.now(), fits_[i], use, 0});
+      sights_[i] = look_at(jobs[i], rest_, {view.now(), fits_[i], use, 0, 0});
     }
     if (agent_.sees_devices()) {
       devices_.clear();

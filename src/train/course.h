@@ -75,6 +75,8 @@ class Course {
 
   /// Jobs started in all runs so far: the decisions that were made.
   std::uint64_t steps() const { return steps_; }
+  void count_steps(std::uint64_t steps) { steps_ += steps; }
+  unsigned threads() const { return options_.threads; }
 
  private:
   SimOptions sim_options(const Lesson& lesson) const;

@@ -134,8 +134,16 @@ Result<std::unique_ptr<Trainer>> make_trainer(Course& course, const TrainPlan& p
   if (plan.trainer == "evolution") {
     return make_evolution_trainer(course, plan);
   }
+  if (plan.trainer == "ppo" && (plan.starts != Starts::Hold || plan.tight)) {
+    return fail(ErrorCode::Usage,
+                "ppo trains models that hold devices for the first job: omit --starts and --tight, "
+                "or train by --trainer es");
+  }
+  if (plan.trainer == "ppo") {
+    return make_ppo_trainer(course, plan);
+  }
   return fail(ErrorCode::Usage,
-              fmt::format("there is no trainer '{}': choose evolution", plan.trainer));
+              fmt::format("there is no trainer '{}': choose es or ppo", plan.trainer));
 }
 
 }  // namespace berth

@@ -48,11 +48,12 @@ TEST(ModelFile, ReadsFormatOne) {
   EXPECT_EQ(model->starts, Starts::Backfill);
   EXPECT_FALSE(model->tight);
   ASSERT_EQ(model->weights.size(), weights_of(2));
-  const std::vector<float> after_terms = {0, 0, 0, 0, 22, 23, 24, 25, 26, 27, 28, 29, 30, 0, 31};
+  const std::vector<float> after_terms = {0,  0,  0,  0,  0,  0,  22, 23, 24,
+                                          25, 26, 27, 28, 29, 30, 0,  0,  31};
   EXPECT_TRUE(
-      std::equal(after_terms.begin(), after_terms.end(), model->weights.begin() + kTerms - 4));
-  EXPECT_EQ(model->weights[kTerms + 15], 36);     // the second unit's first input
-  EXPECT_EQ(model->weights[kTerms + 15 + 9], 0);  // and what it does not know of
+      std::equal(after_terms.begin(), after_terms.end(), model->weights.begin() + kTerms - 6));
+  EXPECT_EQ(model->weights[kTerms + 16], 36);     // the second unit's first input
+  EXPECT_EQ(model->weights[kTerms + 16 + 9], 0);  // and what it does not know of
   EXPECT_EQ(model->weights.back(), 51);
 }
 

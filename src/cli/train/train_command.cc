@@ -158,6 +158,13 @@ Args train_args(TrainOptions& options) {
              options.course.usual);
   args.value("--steps", "N", "decisions to learn from (default: 5000000)",
              whole(options.plan.steps, "--steps"));
+  args.value("--trainer", "NAME",
+             "es: evolution, by what whole schedules cost (the default); ppo: by\n"
+             "single decisions, with gradients and a critic",
+             [&](std::string_view text) -> Result<void> {
+               options.plan.trainer = text == "es" ? "evolution" : text;
+               return {};
+             });
   args.value("--hidden", "N", "units of a network beside the linear rank (default: 0)",
              [&](std::string_view text) -> Result<void> {
                Result<void> set = whole(options.plan.hidden, "--hidden", 0)(text);
