@@ -6,6 +6,7 @@
 
 #include "daemon/handlers/devices.h"
 #include "daemon/handlers/page_files.h"
+#include "daemon/policy_setting.h"
 
 namespace berth {
 
@@ -20,6 +21,7 @@ Requests::Requests(const Parts& parts)
       pauses_(parts.desk.driver, parts.desk.events),
       logs_(parts.files.users),
       whatif_(parts.loop),
+      shadow_(parts.loop),
       commands_(parts.desk, parts.runner, pauses_),
       submit_(parts.desk, parts.loop, worker_),
       texts_(parts.desk, submit_),
@@ -33,6 +35,11 @@ Requests::Requests(const Parts& parts)
 }
 
 Result<void> Requests::open() {
+  const Result<std::string> shadow = read_shadow(parts_.desk.store, parts_.desk.options);
+  if (!shadow) {
+    return Failure(shadow.error());
+  }
+  shadow_.follow(*shadow, parts_.opened);
   if (Result<void> listening = web_.open(); !listening) {
     return listening;
   }
@@ -74,6 +81,7 @@ void Requests::drop_half_submissions() {
 
 void Requests::begin_turn(Time at) {
   whatif_.check(at);
+  shadow_.check(parts_.desk.driver.policy(), at);
   worker_.check();
   pauses_.settle(at);
 }
@@ -85,7 +93,7 @@ void Requests::end_turn() {
 }
 
 Time Requests::due(Time at) const {
-  return std::min({logs_.next_deadline(), whatif_.deadline(), pauses_.due(at)});
+  return std::min({logs_.next_deadline(), whatif_.deadline(), shadow_.due(), pauses_.due(at)});
 }
 
 void Requests::settle_waiters() {
@@ -101,8 +109,8 @@ void Requests::settle_waiters() {
 }
 
 DaemonFacts Requests::facts() const {
-  return {parts_.state.paths().state, parts_.opened, web_.listening(), server_.budgets(),
-          parts_.desk.turns.watchdog()};
+  return {parts_.state.paths().state,   parts_.opened, web_.listening(), server_.budgets(),
+          parts_.desk.turns.watchdog(), shadow_};
 }
 
 void Requests::handle(HttpRequest request, Turns::Reply reply) {

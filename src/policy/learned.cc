@@ -32,6 +32,7 @@ class Learned final : public Policy {
         use_scale_(std::log(2.0) / std::max(to_seconds(options.half_life), 1e-9)) {}
 
   std::string_view name() const override { return "rl"; }
+  bool ranks_are_broken() const { return ranks_are_broken_; }
   Rank rank(const Job& job, const Needs&) override { return order_.rank(job); }
 
   /// The guard's bound: what comes after the job is due does not pass it.
@@ -328,6 +329,12 @@ class Learned final : public Policy {
 };
 
 }  // namespace
+
+std::string_view model_trouble(const Policy& policy) {
+  const auto* learned = dynamic_cast<const Learned*>(&policy);
+  return learned != nullptr && learned->ranks_are_broken() ? "its model's ranks are not numbers"
+                                                           : "";
+}
 
 std::unique_ptr<Policy> make_learned(Model model, const LearnedOptions& options) {
   return std::make_unique<Learned>(std::move(model), options);
