@@ -41,17 +41,16 @@ bench: bench-packages
 	@cmake --build build/bench --parallel $(JOBS)
 	@bench/run build/bench
 
+# TRACES is a folder with the public traces; without it, only the pictures are made.
 figures: all
 	@tools/figures build/berth
+	@test -z "$(TRACES)" || tools/learned-tables build/berth "$(TRACES)"
 
-# The model that ships, trained again to the same bits: a minute of two cores. LUBLIN is the trace
-# Lublin-1 as berth reads it (docs/learned-policy.md).
+# The models that ship, trained again to the same bits: a few minutes of two cores. LUBLIN is the
+# trace Lublin-1 as berth reads it (docs/learned-policy.md).
 model: all
 	@test -n "$(LUBLIN)" || { echo "say where the trace is: make model LUBLIN=lublin1_256.csv"; exit 2; }
-	@nice -n 19 build/berth train --workload "$(LUBLIN)" --gpus 256 --rows 0:1981,6252:833 --every 64 \
-	  --test-rows 1981:1024,2756:1024,4299:1024,8850:1024,3316:1024,2714:1024,5228:1024,7762:1024,4022:1024,7085:1024 \
-	  --workload lublin:n=1024 --gpus 256 --lessons 48 \
-	  --steps 5000000 --seed 3 --out src/rl/shipped.berth --curve docs/figures/learning.svg
+	@tools/train-models build/berth "$(LUBLIN)"
 
 screenshots: test-packages all
 	@tools/screenshots build/berth web/node_modules

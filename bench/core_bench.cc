@@ -11,7 +11,9 @@
 namespace berth {
 namespace {
 
-std::unique_ptr<Policy> policy(std::int64_t kind) { return kind == 0 ? make_fifo() : make_priority(); }
+std::unique_ptr<Policy> policy(std::int64_t kind) {
+  return kind == 0 ? make_fifo() : kind == 1 ? make_priority() : std::move(*make_policy("rl"));
+}
 
 Submit job(Random& random, std::int64_t kinds) {
   Submit command;
@@ -63,8 +65,31 @@ void steady_state(benchmark::State& state) {
   state.SetComplexityN(state.range(0));
 }
 BENCHMARK(steady_state)
-    ->ArgNames({"queued", "priority", "kinds"})
-    ->ArgsProduct({{1000, 10000, 100000, 1000000}, {0, 1}, {1, 32}});
+    ->ArgNames({"queued", "policy", "kinds"})  // fifo, priority, rl
+    ->ArgsProduct({{1000, 10000, 100000, 1000000}, {0, 1, 2}, {1, 32}});
+
+/// The learned policy ranks 128 jobs, the first of which does not fit: one decision that starts nothing.
+void learned_decision(benchmark::State& state) {
+  Scheduler scheduler(policy(2), {});
+  for (int i = 0; i < 8; ++i) {
+    scheduler.add_device({std::to_string(i), "", "", gibibytes(24), {}});
+  }
+  Time now{};
+  Submit wide;
+  wide.spec.needs.gpus = 6;
+  (void)scheduler.apply(wide, now).has_value();
+  scheduler.step(now);
+  for (int i = 0; i < 128; ++i) {
+    wide.spec.needs.gpus = static_cast<std::uint32_t>(3 + i % 5);
+    wide.spec.expected = std::chrono::minutes(1 + i);
+    (void)scheduler.apply(wide, now).has_value();
+  }
+  for (auto _ : state) {
+    now += std::chrono::milliseconds(1);
+    benchmark::DoNotOptimize(scheduler.step(now));
+  }
+}
+BENCHMARK(learned_decision);
 
 void submit_one(benchmark::State& state) {
   Scheduler scheduler(make_priority(), {});

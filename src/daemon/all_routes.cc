@@ -37,6 +37,8 @@ std::vector<RouteTable::Route> Requests::all_routes() {
       {"POST", "/v1/daemon/stop", at_once([this](const Asked& asked) { return stop(asked); })},
       {"POST", "/v1/daemon/policy",
        at_once([this, &desk](const Asked& asked) { return set_policy(desk, facts(), asked); })},
+      {"POST", "/v1/daemon/shadow",
+       [this, &desk](Asked asked) { ask_shadow(desk, shadow_, facts(), std::move(asked)); }},
       {"GET", "/v1/policies", at_once([](const Asked&) { return list_policies(); })},
       {"POST", "/v1/advice",
        [this, &desk](Asked asked) { ask_advice(desk, whatif_, std::move(asked)); }},

@@ -10,6 +10,8 @@
 #include "daemon/restore.h"
 #include "daemon/risk_setting.h"
 #include "exec/process_identity.h"
+#include "policy/policies.h"
+#include "rl/packed_name.h"
 
 namespace berth {
 
@@ -66,6 +68,14 @@ Result<void> Daemon::open_driver() {
   }
   DriverOptions wanted;
   wanted.policy = std::move(setting->policy);
+  if (options_.policy.empty()) {  // kept by a daemon before, perhaps by a newer one
+    if (const auto made = make_live_policy(wanted.policy); !made) {
+      wanted.trouble = fmt::format("priority decides instead of {}: {}",
+                                   policy_label(wanted.policy), made.error().message);
+      wanted.policy = "priority";
+      state_.log().write("{}", wanted.trouble);
+    }
+  }
   wanted.config.placement = setting->placement;
   wanted.config.limits.buffer = options_.buffer;
   wanted.config.enforce_claims = options_.enforce_claims;

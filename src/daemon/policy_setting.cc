@@ -15,6 +15,17 @@ Result<PolicySetting> read_policy(Store& store, const DaemonOptions& options) {
   return setting;
 }
 
+Result<std::string> read_shadow(Store& store, const DaemonOptions& options) {
+  if (!options.shadow.empty()) {
+    const std::string wanted = options.shadow == "none" ? "" : options.shadow;
+    const Result<void> kept = store.settings().set("shadow", wanted);
+    return kept ? Result<std::string>(wanted) : Failure(kept.error());
+  }
+  Result<std::optional<std::string>> before = store.settings().get("shadow");
+  return before ? Result<std::string>(before->value_or(""))
+                : fail(ErrorCode::Io, "the settings in the database cannot be read");
+}
+
 Result<void> keep_policy(Store& store, const Driver& driver) {
   if (Result<void> kept = store.settings().set("policy", driver.policy()); !kept) {
     return kept;

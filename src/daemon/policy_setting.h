@@ -13,6 +13,8 @@ struct PolicySetting {
   Placement placement = kUsualPlacement;
 };
 Result<PolicySetting> read_policy(Store& store, const DaemonOptions& options);
+/// The policy that decides on paper, as given at the start, else as before; empty: none.
+Result<std::string> read_shadow(Store& store, const DaemonOptions& options);
 Result<void> keep_policy(Store& store, const Driver& driver);
 
 }  // namespace berth

@@ -7,6 +7,7 @@
 #include "daemon/handlers/devices.h"
 #include "daemon/handlers/page_files.h"
 #include "daemon/numbered_responder.h"
+#include "daemon/policy_setting.h"
 
 namespace berth {
 
@@ -21,6 +22,7 @@ Requests::Requests(const Parts& parts)
       pauses_(parts.desk.driver, parts.desk.events),
       logs_(parts.files.users),
       whatif_(parts.loop),
+      shadow_(parts.loop),
       commands_(parts.desk, parts.runner, pauses_),
       submit_(parts.desk, parts.loop, worker_),
       texts_(parts.desk, submit_),
@@ -34,6 +36,11 @@ Requests::Requests(const Parts& parts)
 }
 
 Result<void> Requests::open() {
+  const Result<std::string> shadow = read_shadow(parts_.desk.store, parts_.desk.options);
+  if (!shadow) {
+    return Failure(shadow.error());
+  }
+  shadow_.follow(*shadow, parts_.opened);
   if (Result<void> listening = web_.open(); !listening) {
     return listening;
   }
@@ -75,6 +82,7 @@ void Requests::drop_half_submissions() {
 
 void Requests::begin_turn(Time at) {
   whatif_.check(at);
+  shadow_.check(parts_.desk.driver.policy(), at);
   worker_.check();
   pauses_.settle(at);
 }
@@ -86,7 +94,7 @@ void Requests::end_turn() {
 }
 
 Time Requests::due(Time at) const {
-  return std::min({logs_.next_deadline(), whatif_.deadline(), pauses_.due(at)});
+  return std::min({logs_.next_deadline(), whatif_.deadline(), shadow_.due(), pauses_.due(at)});
 }
 
 void Requests::settle_waiters() {
@@ -102,8 +110,8 @@ void Requests::settle_waiters() {
 }
 
 DaemonFacts Requests::facts() const {
-  return {parts_.state.paths().state, parts_.opened, web_.listening(), server_.budgets(),
-          parts_.desk.turns.watchdog()};
+  return {parts_.state.paths().state,   parts_.opened, web_.listening(), server_.budgets(),
+          parts_.desk.turns.watchdog(), shadow_};
 }
 
 void Requests::handle(HttpRequest request, Turns::Reply reply) {

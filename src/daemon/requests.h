@@ -17,6 +17,7 @@
 #include "daemon/log_reader.h"
 #include "daemon/reading_books.h"
 #include "daemon/routes.h"
+#include "daemon/shadow.h"
 #include "daemon/state_folder.h"
 #include "daemon/waiters.h"
 #include "daemon/web_access.h"
@@ -81,6 +82,7 @@ class Requests {
   Waiters waiters_;
   LogReader logs_;
   Whatif whatif_;
+  Shadow shadow_;
   JobCommands commands_;
   SubmitJobs submit_;
   SubmitTexts texts_;

@@ -35,6 +35,9 @@ void exec_daemon(const DaemonOptions& options, int ready_fd) {
   if (!options.policy.empty()) {
     words.insert(words.end(), {"--policy", options.policy});
   }
+  if (!options.shadow.empty()) {
+    words.insert(words.end(), {"--shadow", options.shadow});
+  }
   if (options.placement) {
     words.insert(words.end(), {"--placement", std::string(placement_name(*options.placement))});
   }

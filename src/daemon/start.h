@@ -16,6 +16,7 @@ namespace berth {
 struct DaemonOptions {
   std::string gpus;                             // as --gpus; empty: as before, or `auto`
   std::string policy;                           // empty: as before, or `priority`
+  std::string shadow;                           // see Shadow; empty: as before, `none`: none
   std::optional<Placement> placement;           // none: as before, or `idle`
   Bytes buffer = DeviceTable::Limits{}.buffer;  // kept free on a shared device
   bool enforce_claims = false;

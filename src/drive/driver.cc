@@ -1,9 +1,13 @@
 #include "drive/driver.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <variant>
 
+#include "policy/learned.h"
 #include "policy/policies.h"
+#include "rl/packed_name.h"
 
 namespace berth {
 namespace {
@@ -47,7 +51,8 @@ Driver::Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& d
               attempts_.fail_start(start, why, host_.now());
             },
             [this](JobId job, const std::string& text) { attempts_.warn(job, text); }}),
-      attempts_(scheduler_, devices_, memory_, mps_, host) {
+      attempts_(scheduler_, devices_, memory_, mps_, host),
+      trouble_(options_.trouble) {
   devices_.on_reading(
       [this](const Telemetry::Reading& reading, Time at) { take_reading(reading, at); });
   add_devices();
@@ -62,7 +67,25 @@ Result<void> Driver::set_policy(const std::string& policy, Placement placement, 
   }
   scheduler_.set_policy(std::move(*made), PolicyChanged{policy, placement}, at);
   options_.policy = policy;
+  trouble_.clear();
   return {};
+}
+
+void Driver::watch_model(Time at) {
+  if (options_.policy != "rl" && !options_.policy.starts_with(kLearnedPrefix)) {
+    return;
+  }
+  std::string why(model_trouble(view().policy()));
+  if (why.empty() && view().refusal() != seen_refusal_) {
+    why = fmt::format("it chose what cannot be started ({})", view().refusal());
+  }
+  seen_refusal_ = view().refusal();
+  if (!why.empty()) {
+    const std::string erred(policy_label(options_.policy));
+    if (set_policy("priority", view().placement(), at)) {
+      trouble_ = fmt::format("priority decides instead of {}: {}", erred, why);
+    }
+  }
 }
 
 bool Driver::is_due(Time at) const {
@@ -83,6 +106,7 @@ void Driver::decide(Time at) {
     // so it ends.
     again = carry_out.refused || attempts_.concluded() != concluded;
   }
+  watch_model(at);
 }
 
 void Driver::settle() {

@@ -20,6 +20,7 @@ namespace berth {
 
 struct DriverOptions {
   std::string policy = "priority";  // as a user names it
+  std::string trouble;              // why it is not the one that was chosen; empty: it is
   Scheduler::Config config;
   std::string peaks;                // the file of what jobs have used; empty: nothing is learned
   double oom_risk = kUsualOomRisk;  // how often a job may use more than its learned claim
@@ -57,6 +58,8 @@ class Driver {
   Result<void> set_policy(const std::string& policy, Placement placement, Time at);
   /// The policy in charge, as a user names it.
   const std::string& policy() const { return options_.policy; }
+  /// Why priority is in charge instead of the policy that was chosen; empty: it is not.
+  const std::string& trouble() const { return trouble_; }
 
   /// Lets the scheduler decide, and the host act, until nothing is left to decide at this time.
   void decide(Time at);
@@ -70,6 +73,8 @@ class Driver {
  private:
   Driver(DriverOptions options, std::unique_ptr<Policy> policy, Devices& devices, Host& host);
 
+  /// A model that errs is no longer asked: priority decides.
+  void watch_model(Time at);
   void take_reading(const Telemetry::Reading& reading, Time at);
 
   DriverOptions options_;
@@ -80,6 +85,8 @@ class Driver {
   MemoryLessons memory_;
   MpsStarts mps_;
   DrivenAttempts attempts_;
+  std::string trouble_;
+  std::string seen_refusal_;
 };
 
 }  // namespace berth

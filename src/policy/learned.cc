@@ -7,8 +7,8 @@
 
 #include "policy/decayed_use.h"
 #include "policy/kept_devices.h"
-#include "policy/pool.h"
 #include "policy/running_ends.h"
+#include "policy/tight_fit.h"
 #include "policy/window_order.h"
 #include "rl/candidates.h"
 
@@ -32,6 +32,7 @@ class Learned final : public Policy {
         use_scale_(std::log(2.0) / std::max(to_seconds(options.half_life), 1e-9)) {}
 
   std::string_view name() const override { return "rl"; }
+  bool ranks_are_broken() const { return ranks_are_broken_; }
   Rank rank(const Job& job, const Needs&) override { return order_.rank(job); }
 
   /// The guard's bound: what comes after the job is due does not pass it.
@@ -92,6 +93,9 @@ class Learned final : public Policy {
         return Proposal{jobs.front().key.job, std::move(*devices)};
       }
       wait_for(view, jobs.front(), waited, false);
+    }
+    if (model_.tight) {
+      tight_.look(view.devices(), jobs);
     }
     rank_all(view, jobs);
     if (auto proposal = choose(view, jobs, waited)) {
@@ -177,10 +181,11 @@ class Learned final : public Policy {
   }
 
   void rank_all(const View& view, std::span<const RankedJob> jobs) {
-    rest_ = rest_of(view, jobs);
+    rest_ = rest_of(view.devices(), jobs, candidates_.waiting());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       fits_[i] = may_fit(view, jobs[i]);
-      ranks_[i] = rank_of_job(view, jobs[i], fits_[i]);
+      const auto place = fits_[i] ? tight_place(view, jobs[i], {}) : std::nullopt;
+      ranks_[i] = rank_of_job(view, jobs[i], fits_[i], place.value_or(TightFit::Place{}));
     }
     const auto end = ranks_.begin() + static_cast<std::ptrdiff_t>(jobs.size());
     ranks_are_broken_ =
@@ -190,38 +195,31 @@ class Learned final : public Policy {
     }
   }
 
-  Rest rest_of(const View& view, std::span<const RankedJob> jobs) {
-    Rest rest;
-    rest.idle_devices = view.devices().idle();
-    rest.serving = std::max<std::size_t>(view.devices().serving(), 1);
-    rest.idle = static_cast<double>(rest.idle_devices) / static_cast<double>(rest.serving);
-    rest.waiting = std::log1p(static_cast<double>(candidates_.waiting())) / 10;
-    for (const RankedJob& job : jobs) {
-      rest.mean_length += job.log_length;
-      rest.mean_gpus += job.log_gpus;
-    }
-    rest.mean_length /= static_cast<double>(jobs.size());
-    rest.mean_gpus /= static_cast<double>(jobs.size());
-    if (devices_seen_ != view.devices().size()) {
-      devices_seen_ = view.devices().size();
-      device_memory_ = static_cast<double>(largest_memory(view.devices()).count);
-    }
-    rest.device_memory = device_memory_;
-    return rest;
-  }
-
   static bool may_fit(const View& view, const RankedJob& job) {
     return (!job.alone || job.gpus <= view.devices().idle()) &&
            view.queue().bucket(job.shape).blocked_at != view.devices().freed();
   }
 
-  double rank_of_job(const View& view, const RankedJob& job, bool fits) {
+  /// Where the model chooses the device: nothing if the placement does, or if the job fits nowhere.
+  std::optional<TightFit::Place> tight_place(const View& view, const RankedJob& job,
+                                             std::span<const DeviceId> avoid) const {
+    return chooses_device(view, job)
+               ? tight_.find(view.devices(), view.queue().needs(job.shape), avoid)
+               : std::nullopt;
+  }
+  bool chooses_device(const View& view, const RankedJob& job) const {
+    return model_.tight && !job.alone && tight_.knows(view.queue().needs(job.shape));
+  }
+
+  double rank_of_job(const View& view, const RankedJob& job, bool fits,
+                     const TightFit::Place& place) {
     if (job.owner != owner_seen_ || view.now() != use_seen_) {
       owner_seen_ = job.owner;
       use_seen_ = view.now();
       owner_use_ = use_.of(job.owner, view.now()) * use_scale_ / static_cast<double>(rest_.serving);
     }
-    return rank_by(model_, look_at(job, rest_, view.now(), fits, owner_use_), rest_);
+    return rank_by(
+        model_, look_at(job, rest_, {view.now(), fits, owner_use_, place.slack, place.gap}), rest_);
   }
 
   std::optional<Proposal> choose(const View& view, std::span<const RankedJob> jobs,
@@ -247,8 +245,8 @@ class Learned final : public Policy {
         }
         continue;
       }
-      if (!waited.any) {
-        wait_for(view, job, waited, model_.holds);
+      if (!waited.any && model_.starts != Starts::Pass) {
+        wait_for(view, job, waited, model_.starts == Starts::Hold);
         if (holds_all_) {
           return std::nullopt;
         }
@@ -263,7 +261,7 @@ class Learned final : public Policy {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (jobs[i].shape == shape && fits_[i]) {
         fits_[i] = false;
-        ranks_[i] = ranks_are_broken_ ? ranks_[i] : rank_of_job(view, jobs[i], false);
+        ranks_[i] = ranks_are_broken_ ? ranks_[i] : rank_of_job(view, jobs[i], false, {});
       }
     }
   }
@@ -273,12 +271,20 @@ class Learned final : public Policy {
     const bool in_time = job.length <= waited.length;
     const Amount amount = static_cast<Amount>(job.gpus) * kWholeShare;
     if (!waited.any || in_time || job.gpus == 0) {
-      return view.place(job.shape, {});
+      return place_avoiding(view, job, {});
     }
     if (job.alone && amount > waited.spare) {
       return std::nullopt;
     }
-    return view.place(job.shape, waited.kept.devices);
+    return place_avoiding(view, job, waited.kept.devices);
+  }
+
+  std::optional<std::vector<DeviceId>> place_avoiding(const View& view, const RankedJob& job,
+                                                      std::span<const DeviceId> avoid) const {
+    if (const auto tight = tight_place(view, job, avoid)) {
+      return std::vector<DeviceId>{tight->device};
+    }
+    return view.place(job.shape, avoid);
   }
 
   /// None of the candidates can start: the first of another kind that can.
@@ -304,6 +310,7 @@ class Learned final : public Policy {
   WindowOrder order_;
   Candidates candidates_;
   RunningEnds running_;
+  TightFit tight_;
   DecayedUse use_;
   double use_scale_;        // to parts of what one device gives in the long run
   std::size_t choosy_ = 0;  // waiting and running jobs for which it matters what devices they get
@@ -316,14 +323,18 @@ class Learned final : public Policy {
   std::array<double, kMostCandidates> ranks_{};
   std::array<bool, kMostCandidates> fits_{};
   bool ranks_are_broken_ = false;  // some are not numbers, so none is believed
-  std::size_t devices_seen_ = 0;
-  double device_memory_ = 0;
   OwnerId owner_seen_;
   Time use_seen_ = kNever;
   double owner_use_ = 0;
 };
 
 }  // namespace
+
+std::string_view model_trouble(const Policy& policy) {
+  const auto* learned = dynamic_cast<const Learned*>(&policy);
+  return learned != nullptr && learned->ranks_are_broken() ? "its model's ranks are not numbers"
+                                                           : "";
+}
 
 std::unique_ptr<Policy> make_learned(Model model, const LearnedOptions& options) {
   return std::make_unique<Learned>(std::move(model), options);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "core/policy.h"
 #include "rl/model.h"
@@ -21,6 +22,9 @@ struct LearnedOptions {
   Duration half_life = std::chrono::hours(24);  // after which an owner's use counts half
   Duration patience = std::chrono::hours(1);    // see BackfillOptions
 };
+
+/// Why a learned policy's model is not believed; empty: it is, or this is another policy.
+std::string_view model_trouble(const Policy& policy);
 
 /// The model must have as many weights as its kind wants.
 std::unique_ptr<Policy> make_learned(Model model, const LearnedOptions& options = {});

@@ -1,6 +1,7 @@
 #include "rl/candidates.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -43,6 +44,22 @@ std::span<const RankedJob> Candidates::look(const View& view) {
     behind_.erase(behind_.begin());
   }
   return window_;
+}
+
+Rest rest_of(const DeviceTable& devices, std::span<const RankedJob> jobs, std::size_t waiting) {
+  Rest rest;
+  rest.idle_devices = devices.idle();
+  rest.serving = std::max<std::size_t>(devices.serving(), 1);
+  rest.idle = static_cast<double>(rest.idle_devices) / static_cast<double>(rest.serving);
+  rest.waiting = std::log1p(static_cast<double>(waiting)) / 10;
+  for (const RankedJob& job : jobs) {
+    rest.mean_length += job.log_length;
+    rest.mean_gpus += job.log_gpus;
+  }
+  rest.mean_length /= static_cast<double>(jobs.size());
+  rest.mean_gpus /= static_cast<double>(jobs.size());
+  rest.device_memory = static_cast<double>(devices.largest_memory().count);
+  return rest;
 }
 
 }  // namespace berth

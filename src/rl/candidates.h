@@ -34,4 +34,7 @@ class Candidates {
   std::set<QueueKey> behind_;
 };
 
+/// What is the same for all of them. `waiting`: how many jobs wait in all.
+Rest rest_of(const DeviceTable& devices, std::span<const RankedJob> jobs, std::size_t waiting);
+
 }  // namespace berth

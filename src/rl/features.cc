@@ -29,22 +29,24 @@ RankedJob describe_job(const Job& job, const Needs& needs) {
   return one;
 }
 
-Sight look_at(const RankedJob& job, const Rest& rest, Time now, bool fits, double use) {
+Sight look_at(const RankedJob& job, const Rest& rest, const Momentary& moment) {
   const double part = static_cast<double>(job.gpus) / static_cast<double>(rest.serving);
   const double memory = rest.device_memory > 0 ? std::min(job.memory / rest.device_memory, 1.0) : 0;
   return {job.log_length,
           job.log_gpus,
-          log_seconds(to_seconds(now - job.submitted)),
-          fits ? 0.0 : 1.0,
+          log_seconds(to_seconds(moment.now - job.submitted)),
+          moment.fits ? 0.0 : 1.0,
           job.share,
           memory,
-          use,
+          moment.use,
           job.priority,
-          std::min(part, 1.0)};
+          std::min(part, 1.0),
+          moment.slack,
+          moment.gap};
 }
 
 Terms terms_of(const Sight& sight, const Rest& rest) {
-  const auto [length, gpus, wait, no_room, share, memory, use, priority, part] = sight;
+  const auto [length, gpus, wait, no_room, share, memory, use, priority, part, slack, gap] = sight;
   return {length,
           gpus,
           wait,
@@ -66,7 +68,13 @@ Terms terms_of(const Sight& sight, const Rest& rest) {
           rest.waiting * gpus,
           rest.waiting * wait,
           rest.idle * length,
-          rest.idle * gpus};
+          rest.idle * gpus,
+          slack,
+          length * share,
+          rest.waiting * slack,
+          rest.waiting * share,
+          gap,
+          rest.waiting * gap};
 }
 
 Inputs inputs_of(const Sight& sight, const Rest& rest) {

@@ -44,23 +44,31 @@ struct Rest {
 };
 
 /// What can be seen of one job, in this order.
-inline constexpr std::array<std::string_view, 9> kSightNames = {
-    "length", "gpus", "wait", "no_room", "share", "memory", "use", "priority", "part"};
+inline constexpr std::array<std::string_view, 11> kSightNames = {
+    "length", "gpus",     "wait", "no_room", "share", "memory",
+    "use",    "priority", "part", "slack",   "gap"};
 inline constexpr std::size_t kSights = kSightNames.size();
 using Sight = std::array<double, kSights>;
 
-/// `fits`: as far as is known, the job finds devices now. `use`: its owner's recent part of the
-/// machine, 0 to 1.
-Sight look_at(const RankedJob& job, const Rest& rest, Time now, bool fits, double use);
+/// What depends on the moment.
+struct Momentary {
+  Time now;
+  bool fits = false;  // as far as is known, the job finds devices now
+  double use = 0;     // its owner's recent part of the machine, 0 to 1
+  double slack = 0;   // what stays free on the device that the job fills best, 0 to 1
+  double gap = 0;     // and what is left of that beside the waiting job that fills it best
+};
+Sight look_at(const RankedJob& job, const Rest& rest, const Momentary& moment);
 
 /// The terms of a linear rank: the sights, and those of their products that order jobs. What is the
 /// same for all jobs counts only as a factor.
-inline constexpr std::array<std::string_view, 22> kTermNames = {
-    "length",       "gpus",         "wait",           "length*length", "gpus*gpus",
-    "wait*wait",    "length*gpus",  "length*wait",    "gpus*wait",     "no_room",
-    "no_room*wait", "no_room*gpus", "share",          "memory",        "use",
-    "priority",     "part",         "waiting*length", "waiting*gpus",  "waiting*wait",
-    "idle*length",  "idle*gpus"};
+inline constexpr std::array<std::string_view, 28> kTermNames = {
+    "length",        "gpus",         "wait",           "length*length", "gpus*gpus",
+    "wait*wait",     "length*gpus",  "length*wait",    "gpus*wait",     "no_room",
+    "no_room*wait",  "no_room*gpus", "share",          "memory",        "use",
+    "priority",      "part",         "waiting*length", "waiting*gpus",  "waiting*wait",
+    "idle*length",   "idle*gpus",    "slack",          "length*share",  "waiting*slack",
+    "waiting*share", "gap",          "waiting*gap"};
 inline constexpr std::size_t kTerms = kTermNames.size();
 using Terms = std::array<double, kTerms>;
 Terms terms_of(const Sight& sight, const Rest& rest);

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -28,12 +30,23 @@ struct ModelOrigin {
   std::uint64_t seed = 0;
 };
 
+/// What happens when the job that is ranked first does not fit.
+enum class Starts : std::uint8_t {
+  Hold,      // devices are held for it
+  Backfill,  // jobs go past it that do not delay it
+  Pass,      // all that fit go past it, until it is due
+};
+/// `hold`, `backfill` or `pass`.
+std::string_view starts_name(Starts starts);
+std::optional<Starts> parse_starts(std::string_view name);
+
 struct Model {
   std::size_t hidden = 0;      // units of the kernel; 0: the model is linear
   std::vector<float> weights;  // weights_of(hidden) of them: terms, then kernel
-  /// Whether devices are held for a job that does not fit when the model ranks it first. If not,
-  /// jobs go past it that do not delay it.
-  bool holds = true;
+  Starts starts = Starts::Hold;
+  /// Whether a job that shares a device goes where it leaves the least compute free. If not, the
+  /// placement decides.
+  bool tight = false;
   /// How long after the end of its window a job may be passed by others. No model can make it
   /// longer than kMostGrace.
   Duration grace = std::chrono::hours(24 * 10);

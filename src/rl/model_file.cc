@@ -14,7 +14,10 @@ namespace berth {
 namespace {
 
 constexpr std::string_view kMagic = "berth-model";
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
+// Format 1 had fewer terms, and fewer inputs of a unit; what was added since came last.
+constexpr std::size_t kFirstTerms = 22;
+constexpr std::size_t kFirstSights = 9;
 constexpr std::size_t kLongestWords = 400;
 
 /// FNV-1a: against damage, not against malice.
@@ -70,10 +73,10 @@ class Reader {
           "has format {}, and this berth reads format {}: update berth, or train the model again",
           *version, kVersion));
     }
-    if (version != kVersion) {
+    if (!version || *version == 0) {
       return wrong("is damaged: its first line has no version");
     }
-    return read_rest();
+    return read_rest(*version);
   }
 
  private:
@@ -81,7 +84,7 @@ class Reader {
     return fail(ErrorCode::Usage, fmt::format("'{}' {}", name_, what));
   }
 
-  Result<Model> read_rest() {
+  Result<Model> read_rest(std::uint64_t version) {
     constexpr std::string_view kSum = "\nchecksum ";
     const std::size_t at = text_.rfind(kSum);
     if (at == std::string_view::npos || text_.back() != '\n') {
@@ -100,6 +103,9 @@ class Reader {
       if (!read_line(take_until(line, ' '), line, model)) {
         return wrong("is damaged: one of its lines makes no sense");
       }
+    }
+    if (version == 1) {
+      bring_up_to_date(model);
     }
     if (model.weights.size() != weights_of(model.hidden)) {
       return wrong(fmt::format("is damaged: it has {} weights, and its kind wants {}",
@@ -126,8 +132,13 @@ class Reader {
       return hidden && *hidden <= kMostHidden;
     }
     if (key == "starts") {
-      model.holds = value == "hold";
-      return model.holds || value == "backfill";
+      const std::optional<Starts> starts = parse_starts(value);
+      model.starts = starts.value_or(Starts::Hold);
+      return starts.has_value();
+    }
+    if (key == "devices") {
+      model.tight = value == "tight";
+      return model.tight || value == "usual";
     }
     if (key == "grace") {
       const auto seconds = number_of<std::uint64_t>(value);
@@ -149,6 +160,20 @@ class Reader {
     return true;
   }
 
+  /// What a model of format 1 does not know of has no weight. If it is damaged, it still is.
+  static void bring_up_to_date(Model& model) {
+    constexpr std::size_t kFirstInputs = kFirstSights + (kInputs - kSights);
+    if (model.weights.size() != kFirstTerms + model.hidden * (kFirstInputs + 2)) {
+      return;
+    }
+    auto at = model.weights.begin() + kFirstTerms;
+    at = model.weights.insert(at, kTerms - kFirstTerms, 0.0F) + (kTerms - kFirstTerms);
+    for (std::size_t unit = 0; unit < model.hidden; ++unit) {
+      at = model.weights.insert(at + kFirstSights, kSights - kFirstSights, 0.0F);
+      at += static_cast<std::ptrdiff_t>(kSights - kFirstSights + kFirstInputs - kFirstSights + 1);
+    }
+  }
+
   std::string_view text_;
   std::string_view name_;
 };
@@ -160,8 +185,9 @@ std::string to_text(const Model& model) {
   for (const Words& words : kWords) {
     text += fmt::format("{} {}\n", words.key, plain(model.origin.*words.field));
   }
-  text += fmt::format("seed {}\nhidden {}\nstarts {}\ngrace {}\n", model.origin.seed, model.hidden,
-                      model.holds ? "hold" : "backfill", model.grace / std::chrono::seconds(1));
+  text += fmt::format("seed {}\nhidden {}\nstarts {}\ndevices {}\ngrace {}\n", model.origin.seed,
+                      model.hidden, starts_name(model.starts), model.tight ? "tight" : "usual",
+                      model.grace / std::chrono::seconds(1));
   constexpr std::size_t kInLine = 8;
   for (std::size_t i = 0; i < model.weights.size(); i += kInLine) {
     const std::size_t end = std::min(i + kInLine, model.weights.size());

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kStyle =
     "body{font:14px/1.5 sans-serif;margin:2em auto;max-width:1000px;padding:0 1em;color:#222;"
     "background:#fafafa}table{border-collapse:collapse;font-size:13px}"
-    "th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #ddd}"
+    "th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
     "th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:#fafafa}"
     ".wide{overflow-x:auto}"
     "svg{display:block;box-sizing:border-box;width:100%;min-width:700px;height:auto;border:1px "

@@ -2,12 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "sim/charts.h"
 #include "sim/escape.h"
 #include "sim/page.h"
 
 namespace berth {
 namespace {
+
+/// With as many digits as mean something.
+std::string in_words(const Estimate& known) {
+  if (!(known.half_width > 0)) {
+    return fmt::format("{:.6g}", known.mean);
+  }
+  const int decimals =
+      std::clamp(1 - static_cast<int>(std::floor(std::log10(known.half_width))), 0, 6);
+  return fmt::format("{:.{}f} ± {:.{}f}", known.mean, decimals, known.half_width, decimals);
+}
 
 std::string table(const std::vector<ReportedRun>& runs) {
   std::string html = "<div class=\"wide\"><table><tr><th>figure</th>";
@@ -18,9 +31,7 @@ std::string table(const std::vector<ReportedRun>& runs) {
   for (const Figure& figure : figures()) {
     html += fmt::format("<tr><td>{}</td>", figure.name);
     for (const ReportedRun& run : runs) {
-      const Estimate known = estimate(run.summaries, figure);
-      html += fmt::format("<td>{:.6g}{}</td>", known.mean,
-                          known.half_width > 0 ? fmt::format(" ± {:.2g}", known.half_width) : "");
+      html += fmt::format("<td>{}</td>", in_words(estimate(run.summaries, figure)));
     }
     html += "</tr>\n";
   }

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
-#include <thread>
 
 #include "sim/generate.h"
 #include "sim/summary.h"
 #include "sim/trace.h"
+#include "train/episode.h"
+#include "train/on_all_cores.h"
 
 namespace berth {
 namespace {
@@ -92,27 +92,6 @@ Result<std::vector<Workload>> generate_all(const Source& source, const Machine& 
   return workloads;
 }
 
-/// Calls `work(i)` for all i below `count`, on all cores.
-template <class Work>
-void on_all_cores(std::size_t count, unsigned threads, Work work) {
-  std::atomic<std::size_t> next = 0;
-  const auto go = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      work(i);
-    }
-  };
-  const std::size_t cores =
-      threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::thread> helpers;
-  for (std::size_t i = 1; i < std::min(cores, count); ++i) {
-    helpers.emplace_back(go);
-  }
-  go();
-  for (std::thread& helper : helpers) {
-    helper.join();
-  }
-}
-
 }  // namespace
 
 bool has_rows(const Source& source) {
@@ -166,14 +145,24 @@ Result<Course> Course::make(const std::vector<Source>& sources, const CourseOpti
 }
 
 double Course::plain_cost(const Lesson& lesson, std::unique_ptr<Policy> policy) const {
+  const Result<SimRun> run = simulate(lesson.workload, lesson.expected, machine(lesson),
+                                      std::move(policy), sim_options(lesson));
+  return run ? options_.reward.cost_of(summarise(lesson.workload, machine(lesson), *run))
+             : kUnfinished;
+}
+
+Result<double> Course::play(const Lesson& lesson, Agent& agent) const {
+  return berth::play(
+      {lesson.workload, lesson.expected, machine(lesson), sim_options(lesson), options_.reward},
+      agent);
+}
+
+SimOptions Course::sim_options(const Lesson& lesson) const {
   const Source& source = sources_[lesson.group];
   SimOptions sim;
   sim.sharing = source.sharing;
   sim.placement = source.placement;
-  const Machine& machine = machines_[lesson.group];
-  const Result<SimRun> run =
-      simulate(lesson.workload, lesson.expected, machine, std::move(policy), sim);
-  return run ? options_.reward.cost_of(summarise(lesson.workload, machine, *run)) : kUnfinished;
+  return sim;
 }
 
 std::vector<double> Course::costs(std::span<const Model> models,

@@ -14,6 +14,7 @@
 #include "policy/learned.h"
 #include "sim/machine.h"
 #include "sim/workload.h"
+#include "train/agent.h"
 #include "train/reward.h"
 
 namespace berth {
@@ -67,12 +68,19 @@ class Course {
 
   /// What a lesson costs, in the reward's own unit.
   double plain_cost(const Lesson& lesson, std::unique_ptr<Policy> policy) const;
+  /// What a lesson costs when an agent decides, in the reward's own unit.
+  Result<double> play(const Lesson& lesson, Agent& agent) const;
   std::span<const Lesson> lessons() const { return lessons_; }
+  const Machine& machine(const Lesson& lesson) const { return machines_[lesson.group]; }
 
   /// Jobs started in all runs so far: the decisions that were made.
   std::uint64_t steps() const { return steps_; }
+  void count_steps(std::uint64_t steps) { steps_ += steps; }
+  unsigned threads() const { return options_.threads; }
 
  private:
+  SimOptions sim_options(const Lesson& lesson) const;
+
   CourseOptions options_;
   std::vector<Source> sources_;
   std::vector<Machine> machines_;  // by group

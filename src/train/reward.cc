@@ -24,11 +24,24 @@ constexpr std::array kKinds = {
     Kind{"seed", [](const Summary& s) { return -s.reward; }},
 };
 
+struct Part {
+  std::string_view name;
+  double Reward::*weight;
+};
+
+constexpr std::array kParts = {
+    Part{"makespan", &Reward::makespan},
+    Part{"p99", &Reward::p99},
+    Part{"energy", &Reward::energy},
+    Part{"fairness", &Reward::fairness},
+};
+
 }  // namespace
 
 double Reward::cost_of(const Summary& summary) const {
   const double jobs = std::max<double>(static_cast<double>(summary.jobs), 1);
-  const double plain = cost(summary) + energy * summary.energy_j / 3.6e6 / jobs;
+  const double plain = cost(summary) + makespan * summary.makespan_s + p99 * summary.wait_s.p99 +
+                       energy * summary.energy_j / 3.6e6 / jobs;
   return plain * (1 + fairness * (1 - summary.jain_index));
 }
 
@@ -50,21 +63,24 @@ Result<Reward> parse_reward(std::string_view text) {
     std::string_view word = take_until(text, ',');
     const std::string_view name = take_until(word, '=');
     const Result<double> weight = parse_real(word, name);
-    if ((name != "energy" && name != "fairness") || !weight || !(*weight >= 0)) {
+    const auto part = std::find_if(kParts.begin(), kParts.end(),
+                                   [&](const Part& each) { return each.name == name; });
+    if (part == kParts.end() || !weight || !(*weight >= 0)) {
       return fail(ErrorCode::Usage,
-                  fmt::format("'{}' is no part of a reward: write energy=WEIGHT or "
-                              "fairness=WEIGHT, like slowdown,fairness=0.5",
+                  fmt::format("'{}' is no part of a reward: write makespan=WEIGHT, p99=WEIGHT, "
+                              "energy=WEIGHT or fairness=WEIGHT, like slowdown,fairness=0.5",
                               name));
     }
-    (name == "energy" ? reward.energy : reward.fairness) = *weight;
+    reward.*part->weight = *weight;
   }
   return reward;
 }
 
 std::string describe(const Reward& reward) {
   std::string text = reward.name;
-  text += reward.energy > 0 ? fmt::format(",energy={:g}", reward.energy) : "";
-  text += reward.fairness > 0 ? fmt::format(",fairness={:g}", reward.fairness) : "";
+  for (const Part& part : kParts) {
+    text += reward.*part.weight > 0 ? fmt::format(",{}={:g}", part.name, reward.*part.weight) : "";
+  }
   return text;
 }
 

@@ -35,7 +35,8 @@ Trainer::Trainer(Course& course, const TrainPlan& plan)
 Model Trainer::model_of(std::span<const double> weights) const {
   Model model;
   model.hidden = plan_.hidden;
-  model.holds = plan_.holds;
+  model.starts = plan_.starts;
+  model.tight = plan_.tight;
   model.grace = plan_.grace;
   model.weights.assign(weights.begin(), weights.end());
   model.origin.seed = plan_.seed;
@@ -75,10 +76,12 @@ void Trainer::look_at_course(double batch_cost) {
 
 std::string Trainer::fingerprint() const {
   return fmt::format(
-      "berth-training 1 {} hidden={} holds={} grace={} population={} batch={} spread={} seed={} "
+      "berth-training 2 {} hidden={} starts={} tight={} grace={} population={} batch={} spread={} "
+      "seed={} "
       "lessons={}",
-      plan_.trainer, plan_.hidden, plan_.holds, plan_.grace / std::chrono::seconds(1),
-      plan_.population, plan_.batch, plan_.spread, plan_.seed, course_.size());
+      plan_.trainer, plan_.hidden, starts_name(plan_.starts), plan_.tight,
+      plan_.grace / std::chrono::seconds(1), plan_.population, plan_.batch, plan_.spread,
+      plan_.seed, course_.size());
 }
 
 std::string Trainer::save() const {
@@ -131,8 +134,16 @@ Result<std::unique_ptr<Trainer>> make_trainer(Course& course, const TrainPlan& p
   if (plan.trainer == "evolution") {
     return make_evolution_trainer(course, plan);
   }
+  if (plan.trainer == "ppo" && (plan.starts != Starts::Hold || plan.tight)) {
+    return fail(ErrorCode::Usage,
+                "ppo trains models that hold devices for the first job: omit --starts and --tight, "
+                "or train by --trainer es");
+  }
+  if (plan.trainer == "ppo") {
+    return make_ppo_trainer(course, plan);
+  }
   return fail(ErrorCode::Usage,
-              fmt::format("there is no trainer '{}': choose evolution", plan.trainer));
+              fmt::format("there is no trainer '{}': choose es or ppo", plan.trainer));
 }
 
 }  // namespace berth

@@ -2,8 +2,8 @@
 // weights to the bit, on any number of cores, whether or not it was interrupted: a checkpoint holds
 // all that the next generation depends on.
 //
-// The one there is learns by evolution, which knows nothing but what whole schedules cost
-// (train/evolution.h).
+// Evolution knows nothing but what whole schedules cost (train/evolution.h). Proximal policy
+// optimisation looks at single decisions, and trains by gradients (train/ppo.h).
 #pragma once
 
 #include <memory>
@@ -21,13 +21,14 @@ class SavedReader;
 class SavedWriter;
 
 struct TrainPlan {
-  std::string trainer = "evolution";
-  std::size_t hidden = 0;          // units of the kernel; 0: a linear rank
-  bool holds = true;               // see Model
-  Duration grace = Model{}.grace;  // see Model
-  std::size_t population = 24;     // evolution: models in each generation
-  std::size_t batch = 12;          // lessons in each generation
-  double spread = 0.5;             // evolution: of the first models
+  std::string trainer = "evolution";  // or "ppo"
+  std::size_t hidden = 0;             // units of the kernel; 0: a linear rank
+  Starts starts = Starts::Hold;       // see Model
+  bool tight = false;                 // see Model
+  Duration grace = Model{}.grace;     // see Model
+  std::size_t population = 24;        // evolution: models in each generation
+  std::size_t batch = 12;             // lessons in each generation
+  double spread = 0.5;                // evolution: of the first models
   std::uint64_t seed = 1;
   std::uint64_t steps = 5'000'000;  // decisions after which training ends
 };
@@ -82,5 +83,6 @@ std::vector<double> first_weights(std::size_t hidden, Random random);
 
 Result<std::unique_ptr<Trainer>> make_trainer(Course& course, const TrainPlan& plan);
 std::unique_ptr<Trainer> make_evolution_trainer(Course& course, const TrainPlan& plan);
+std::unique_ptr<Trainer> make_ppo_trainer(Course& course, const TrainPlan& plan);
 
 }  // namespace berth

@@ -9,7 +9,7 @@ import unittest
 from run_case import BERTH, DEADLINE, RunCase
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-POLICIES = ["fifo", "rr", "lottery", "wfq", "leastloaded"]
+POLICIES = ["fifo", "rr", "lottery", "wfq", "leastloaded", "rl"]
 
 
 class CompareCase(RunCase):
@@ -78,10 +78,12 @@ class RoundRobin(CompareCase):
 class Simulated(CompareCase):
     def test_has_the_figures_of_the_study_and_ours(self):
         done = self.compare("--simulate", "--generate", "mix:n=50", "--gpus", "2", "--repeat", "3",
-                            "--policy", ",".join(POLICIES), "--json", "--report",
-                            self.path("page.html"))
+                            "--policy", ",".join([*POLICIES, "rl:share/models/packing.berth"]), "--json",
+                            "--report", self.path("page.html"))
         rows = json.loads(done.stdout)["results"]
-        self.assertEqual(len(rows), len(POLICIES))
+        self.assertEqual(len(rows), len(POLICIES) + 1)
+        self.assertEqual(rows[-1]["policy"], "rl:packing.berth")
+        self.assertLess(rows[-1]["makespan_s"], rows[0]["makespan_s"])
         for row in rows:
             self.assertEqual((row["jobs"], row["runs"]), (50, 3))
             self.assertGreater(row["summed_wait_s"], row["mean_wait_s"])

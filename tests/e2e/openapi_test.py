@@ -237,6 +237,8 @@ class Answers(OpenApiCase):
     def decide_otherwise(self):
         self.check("POST", "/v1/daemon/policy", 200, "?policy=sjf%2Beasy&placement=spread")
         self.check("POST", "/v1/daemon/policy", 400, "?policy=srtf")
+        self.check("POST", "/v1/daemon/shadow", 200, "?policy=rl")
+        self.check("POST", "/v1/daemon/shadow", 400, "?policy=srtf")
         self.check("POST", "/v1/whatif", 200, body={"queue": False, "policies": ["fifo", "srtf"]})
         self.check("POST", "/v1/advice", 200)
         self.check("POST", "/v1/whatif", 400, body={"policies": ["none"]})

@@ -11,7 +11,8 @@ namespace {
 Model some_model(std::size_t hidden) {
   Model model;
   model.hidden = hidden;
-  model.holds = false;
+  model.starts = Starts::Pass;
+  model.tight = true;
   model.grace = std::chrono::hours(5);
   model.origin = {"mine", "a trace", "slowdown", "evolution", "good", 7};
   for (std::size_t i = 0; i < weights_of(hidden); ++i) {
@@ -27,11 +28,33 @@ TEST(ModelFile, ReadsBackWhatItWrote) {
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(again->weights, model.weights);
     EXPECT_EQ(again->hidden, hidden);
-    EXPECT_EQ(again->holds, model.holds);
+    EXPECT_EQ(again->starts, model.starts);
+    EXPECT_EQ(again->tight, model.tight);
     EXPECT_EQ(again->grace, model.grace);
     EXPECT_EQ(again->origin.result, "good");
     EXPECT_EQ(to_text(*again), to_text(model));
   }
+}
+
+/// As the first berth with learned policies wrote it: with two hidden units, whose weights count
+/// up.
+TEST(ModelFile, ReadsFormatOne) {
+  std::string text = "berth-model 1\nseed 7\nhidden 2\nstarts backfill\ngrace 60\nweights";
+  for (int i = 0; i < 22 + 2 * 15; ++i) {
+    text += " " + std::to_string(i);
+  }
+  const Result<Model> model = parse_model(text + "\nchecksum 75ea4733b61427e9\n", "m");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->starts, Starts::Backfill);
+  EXPECT_FALSE(model->tight);
+  ASSERT_EQ(model->weights.size(), weights_of(2));
+  const std::vector<float> after_terms = {0,  0,  0,  0,  0,  0,  22, 23, 24,
+                                          25, 26, 27, 28, 29, 30, 0,  0,  31};
+  EXPECT_TRUE(
+      std::equal(after_terms.begin(), after_terms.end(), model->weights.begin() + kTerms - 6));
+  EXPECT_EQ(model->weights[kTerms + 16], 36);     // the second unit's first input
+  EXPECT_EQ(model->weights[kTerms + 16 + 9], 0);  // and what it does not know of
+  EXPECT_EQ(model->weights.back(), 51);
 }
 
 TEST(ModelFile, RefusesEveryTruncationAndEveryFlippedByte) {
@@ -51,7 +74,7 @@ TEST(ModelFile, SaysWhatIsWrong) {
     return parse_model(text, "m").error().message;
   };
   EXPECT_NE(message("PK\x03\x04").find("is not a model of berth"), std::string::npos);
-  EXPECT_NE(message("berth-model 2\n").find("has format 2"), std::string::npos);
+  EXPECT_NE(message("berth-model 3\n").find("has format 3"), std::string::npos);
   EXPECT_NE(message(std::string(kMostModelBytes + 1, 'x')).find("is longer"), std::string::npos);
 }
 

@@ -22,26 +22,30 @@ Course small_course(unsigned threads) {
   return std::move(*course);
 }
 
-TrainPlan small_plan() {
+TrainPlan small_plan(const std::string& trainer = "evolution") {
   TrainPlan plan;
+  plan.trainer = trainer;
   plan.hidden = 2;
   plan.population = 6;
   plan.batch = 2;
   return plan;
 }
 
-TEST(Trainer, GoesOnFromACheckpointToTheBitOnAnyNumberOfCores) {
+class Trainers : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, Trainers, testing::Values("evolution", "ppo"));
+
+TEST_P(Trainers, GoOnFromACheckpointToTheBitOnAnyNumberOfCores) {
   Course one = small_course(1);
   Course two = small_course(2);
-  auto whole = std::move(*make_trainer(one, small_plan()));
-  auto first = std::move(*make_trainer(two, small_plan()));
+  auto whole = std::move(*make_trainer(one, small_plan(GetParam())));
+  auto first = std::move(*make_trainer(two, small_plan(GetParam())));
   for (int i = 0; i < 10; ++i) {
     whole->step();
   }
   for (int i = 0; i < 4; ++i) {
     first->step();
   }
-  auto second = std::move(*make_trainer(two, small_plan()));
+  auto second = std::move(*make_trainer(two, small_plan(GetParam())));
   ASSERT_TRUE(second->load(first->save()));
   for (int i = 0; i < 6; ++i) {
     second->step();
@@ -50,22 +54,23 @@ TEST(Trainer, GoesOnFromACheckpointToTheBitOnAnyNumberOfCores) {
   EXPECT_EQ(to_text(second->best()), to_text(whole->best()));
 }
 
-TEST(Trainer, RefusesACheckpointThatIsDamagedOrOfAnotherTraining) {
+TEST_P(Trainers, RefuseACheckpointThatIsDamagedOrOfAnotherTraining) {
   Course course = small_course(1);
-  auto trainer = std::move(*make_trainer(course, small_plan()));
+  auto trainer = std::move(*make_trainer(course, small_plan(GetParam())));
   trainer->step();
   const std::string saved = trainer->save();
   for (std::size_t size = 0; size < saved.size(); size += 97) {
-    EXPECT_FALSE((*make_trainer(course, small_plan()))->load(saved.substr(0, size))) << size;
+    EXPECT_FALSE((*make_trainer(course, small_plan(GetParam())))->load(saved.substr(0, size)))
+        << size;
   }
-  TrainPlan other = small_plan();
+  TrainPlan other = small_plan(GetParam());
   other.seed = 2;
   EXPECT_FALSE((*make_trainer(course, other))->load(saved));
 }
 
-TEST(Trainer, LearnsSomething) {
+TEST_P(Trainers, LearnSomething) {
   Course course = small_course(0);
-  auto trainer = std::move(*make_trainer(course, small_plan()));
+  auto trainer = std::move(*make_trainer(course, small_plan(GetParam())));
   for (int i = 0; i < 20; ++i) {
     trainer->step();
   }

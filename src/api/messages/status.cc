@@ -44,6 +44,9 @@ void fields(Io& io, In<Io, StatusReply>& status) {
   io.version();
   io.required("pid", status.pid);
   io.field("policy", status.policy);
+  io.field("policy_trouble", status.policy_trouble);
+  io.field("shadow", status.shadow);
+  io.field("shadow_report", status.shadow_report);
   io.field("placement", status.placement);
   io.field("oom_risk", status.oom_risk, 6);
   io.field("owners", status.owners);

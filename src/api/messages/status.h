@@ -53,6 +53,9 @@ struct LoadReport {
 struct StatusReply {
   pid_t pid = 0;
   std::string policy;
+  std::string policy_trouble;  // why priority decides instead of the policy that was chosen
+  std::string shadow;          // the policy that decides on paper; empty: none
+  std::string shadow_report;   // what it would have saved on the last day; empty: not known yet
   std::string placement;
   double oom_risk = 0;  // how often a job may use more than its learned claim
   std::string owners;   // what policies are fair between: "project" or "user"

@@ -283,7 +283,13 @@ Result<int> compare_simulated(const CompareCommand& command) {
   study->contenders.clear();
   options.placements.clear();
   for (const std::string& policy : command.policies) {
-    study->contenders.push_back(contender_of(policy));
+    Contender contender = contender_of(policy);
+    Result<std::string> packed = pack_policy(contender.policy);
+    if (!packed) {
+      return Failure(packed.error());
+    }
+    contender.policy = std::move(*packed);
+    study->contenders.push_back(std::move(contender));
     options.placements.push_back(study->contenders.back().placement);
   }
   return run_prepared(options, *study);

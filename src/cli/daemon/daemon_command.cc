@@ -49,10 +49,21 @@ void print_load(const LoadReport& load) {
   }
 }
 
+void print_shadow(const StatusReply& status) {
+  if (!status.shadow.empty()) {
+    fmt::print("on paper: {}{}{}\n", status.shadow, status.shadow_report.empty() ? "" : "; ",
+               status.shadow_report);
+  }
+}
+
 void print_status(const StatusReply& status) {
   fmt::print("berth daemon {} in {}: policy {}, {} {}{}\n", status.pid, status.home, status.policy,
              status.gpus, status.gpus == 1 ? "GPU" : "GPUs",
              status.paused ? ", paused: it starts nothing" : "");
+  if (!status.policy_trouble.empty()) {
+    fmt::print("{}\n", status.policy_trouble);
+  }
+  print_shadow(status);
   if (status.oom_risk > 0) {  // an older daemon does not tell
     fmt::print("learned memory: {:.4g} % of jobs may use more than they claim (--oom-risk)\n",
                100 * status.oom_risk);
@@ -152,15 +163,18 @@ int daemon_main(Words words) {
   std::int64_t ready_fd = -1;
   bool json = false;
   Args args(
-      "berth daemon [run | start | stop | status | pause | resume | policy | log] [options]",
+      "berth daemon [run | start | stop | status | pause | resume | policy | shadow | log] "
+      "[options]",
       "The daemon keeps the queue and runs its jobs. Commands that need it start it; `run` stays\n"
       "in the foreground, for systemd and containers. `pause` starts nothing more until `resume`;\n"
       "`stop` leaves running jobs alone: the next daemon takes them up. `policy NAME` changes who\n"
-      "goes first while it runs, and for the daemons after it; without a name it tells. `log`\n"
+      "goes first while it runs, and for the daemons after it; without a name it tells.\n"
+      "`shadow NAME` lets a policy decide on paper beside it; without a name it tells what that\n"
+      "would have saved on the last day. `log`\n"
       "shows what it decided about strangers, devices, locks and itself, also when it is down.");
   args.positional("VERB [NAME]",
-                  "run, start, stop, status (the default), pause, resume, log, or policy and\n"
-                  "its name",
+                  "run, start, stop, status (the default), pause, resume, log, or policy or\n"
+                  "shadow and a name",
                   0, 2, [&](std::string_view word) -> Result<void> {
                     (words_given++ == 0 ? verb : options.policy) = word;
                     return {};
@@ -171,6 +185,10 @@ int daemon_main(Words words) {
                                     fmt::join(live_policy_names(), ", ")),
                         66),
              options.policy);
+  args.value("--shadow", "NAME",
+             "start: let this policy decide on paper, too, and tell once a day what it\n"
+             "would have saved; none: no longer",
+             options.shadow);
   SharingOptions sharing;
   sharing.declare(args);
   args.value("--listen", "HOST:PORT",
@@ -215,11 +233,16 @@ int daemon_main(Words words) {
     return report("berth daemon", packed.error());
   }
   options.policy = std::move(*packed);
+  Result<std::string> shadow = pack_policy(options.shadow);
+  if (!shadow) {
+    return report("berth daemon", shadow.error());
+  }
+  options.shadow = std::move(*shadow);
   options.buffer = sharing.buffer;
   options.placement = sharing.placement;
   options.enforce_claims = sharing.enforce_claims;
   options.oom_risk = sharing.oom_risk;
-  if (words_given > 1 && verb != "policy") {
+  if (words_given > 1 && verb != "policy" && verb != "shadow") {
     return report("berth daemon", Error{ErrorCode::Usage, fmt::format("unexpected '{}' after {}",
                                                                       options.policy, verb)});
   }
@@ -252,6 +275,14 @@ int daemon_main(Words words) {
   }
   if (verb == "pause" || verb == "resume") {
     return tell_status(ask_running_daemon("POST", "/v1/daemon/" + verb), json, print_status);
+  }
+  if (verb == "shadow") {
+    return tell_status(
+        ask_running_daemon(
+            "POST",
+            "/v1/daemon/shadow" +
+                (options.policy.empty() ? "" : "?policy=" + percent_encode(options.policy))),
+        json, print_shadow);
   }
   if (verb == "policy") {
     return tell_policy(options, json);

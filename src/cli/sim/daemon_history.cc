@@ -170,7 +170,7 @@ DaemonJobs as_workload(const std::vector<PastJob>& jobs, const Machine& machine)
 
 }  // namespace
 
-Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
+Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine, Duration last) {
   const Result<StatusReply> status =
       as_message(ask_daemon("GET", "/v1/status"), parse_status_reply);
   if (!status) {
@@ -191,10 +191,15 @@ Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine) {
     jobs = present_queue(std::move(jobs), Lengths(past_jobs(latest->jobs, by_user)),
                          wall_clock_seconds());
   } else {
-    std::erase_if(jobs, [](const PastJob& job) { return job.started <= 0 || job.ended <= 0; });
+    const double from = last == kForever ? 0 : wall_clock_seconds() - to_seconds(last);
+    std::erase_if(jobs, [from](const PastJob& job) {
+      return job.started <= 0 || job.ended <= 0 || job.submitted < from;
+    });
   }
   if (jobs.empty()) {
-    return fail(ErrorCode::Refused, queue ? "no job runs or waits" : "no job has run yet");
+    return fail(ErrorCode::Refused, queue              ? "no job runs or waits"
+                                    : last == kForever ? "no job has run yet"
+                                                       : "no job has run in that time");
   }
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const PastJob& a, const PastJob& b) { return a.submitted < b.submitted; });

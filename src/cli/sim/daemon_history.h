@@ -19,7 +19,8 @@ struct DaemonJobs {
 /// With `queue`, the jobs that run or wait; else the jobs that have run and ended. Jobs that ask
 /// for no GPU are omitted. A job that asks for more GPUs than `machine` has counts as asking for
 /// all of them.
-Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine);
+/// `last`: only the jobs that were submitted so long ago at most.
+Result<DaemonJobs> read_daemon_jobs(bool queue, const Machine& machine, Duration last = kForever);
 
 /// The daemon's devices, as the daemon knows them; none if no daemon runs.
 Machine daemon_machine();

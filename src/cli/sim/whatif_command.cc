@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kWhatifName = "berth whatif";
 
-Result<PreparedStudy> prepare(SimCommandOptions& options, bool queue) {
+Result<PreparedStudy> prepare(SimCommandOptions& options, bool queue, Duration last) {
   PreparedStudy study;
   if (options.gpus.empty()) {
     study.machine = daemon_machine();
@@ -20,7 +20,7 @@ Result<PreparedStudy> prepare(SimCommandOptions& options, bool queue) {
   if (options.gpus.empty() && study.machine.empty()) {
     return fail(ErrorCode::Usage, "the daemon has no devices: say what to simulate, like --gpus 4");
   }
-  Result<DaemonJobs> jobs = read_daemon_jobs(queue, study.machine);
+  Result<DaemonJobs> jobs = read_daemon_jobs(queue, study.machine, last);
   if (!jobs) {
     return Failure(jobs.error());
   }
@@ -48,6 +48,7 @@ Result<PreparedStudy> prepare(SimCommandOptions& options, bool queue) {
 int whatif_main(Words words) {
   SimCommandOptions options;
   bool queue = false;
+  Duration last = kForever;
   Args args("berth whatif --policy NAME,… [options]",
             "Runs the jobs that this user's daemon has run, or with --queue those that run and\n"
             "wait now, in the simulator under other policies. The row `recorded` is what really\n"
@@ -55,6 +56,8 @@ int whatif_main(Words words) {
             "expected lengths; oracle:NAME is told the true lengths. Which GPUs a job may have,\n"
             "and what it follows, is not looked at.");
   args.flag("--queue", queue, "the present queue, not the past");
+  args.value("--last", "TIME", "only jobs that were submitted within it, like 1d (default: all)",
+             last);
   args.value("--gpus", "SPEC", "other devices than the daemon's: 8, 2x8, gpus.csv, …",
              options.gpus);
   options.declare_study(args);
@@ -69,7 +72,7 @@ int whatif_main(Words words) {
     return 0;
   }
   (void)BERTH_FAILPOINT("whatif.begin");
-  Result<PreparedStudy> study = prepare(options, queue);
+  Result<PreparedStudy> study = prepare(options, queue, last);
   if (!study) {
     return report(kWhatifName, study.error());
   }

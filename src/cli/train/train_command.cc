@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iostream>
 
 #include "base/read_file.h"
 #include "cli/commands.h"
@@ -15,6 +16,7 @@
 #include "cli/train/train_report.h"
 #include "policy/policies.h"
 #include "rl/model_file.h"
+#include "train/serve.h"
 #include "train/trainer.h"
 
 namespace berth {
@@ -32,6 +34,7 @@ struct TrainOptions {
   std::string curve;
   bool history = false;  // train on the daemon's own jobs
   bool resume = false;
+  bool serve = false;  // episodes for an agent at the other end of a pipe
   bool json = false;
 };
 
@@ -141,7 +144,8 @@ Args train_args(TrainOptions& options) {
                      }));
   args.value("--reward", "WHAT",
              "what to make small: slowdown (the default), completion, wait,\n"
-             "makespan or seed; slowdown,energy=1,fairness=0.5 adds others",
+             "makespan or seed; others are added with weights:\n"
+             "wait,makespan=0.5,p99=0.1,energy=1,fairness=0.5",
              [&](std::string_view text) -> Result<void> {
                Result<Reward> reward = parse_reward(text);
                if (!reward) {
@@ -154,6 +158,13 @@ Args train_args(TrainOptions& options) {
              options.course.usual);
   args.value("--steps", "N", "decisions to learn from (default: 5000000)",
              whole(options.plan.steps, "--steps"));
+  args.value("--trainer", "NAME",
+             "es: evolution, by what whole schedules cost (the default); ppo: by\n"
+             "single decisions, with gradients and a critic",
+             [&](std::string_view text) -> Result<void> {
+               options.plan.trainer = text == "es" ? "evolution" : text;
+               return {};
+             });
   args.value("--hidden", "N", "units of a network beside the linear rank (default: 0)",
              [&](std::string_view text) -> Result<void> {
                Result<void> set = whole(options.plan.hidden, "--hidden", 0)(text);
@@ -164,13 +175,17 @@ Args train_args(TrainOptions& options) {
              });
   args.value("--starts", "HOW",
              "hold: what is free waits with the job that is ranked first (the\n"
-             "default); backfill: others go past it if that does not delay it",
+             "default); backfill: others go past it if that does not delay it;\n"
+             "pass: all that fit go past it",
              [&](std::string_view text) -> Result<void> {
-               options.plan.holds = text == "hold";
-               return text == "hold" || text == "backfill"
-                          ? Result<void>{}
-                          : fail(ErrorCode::Usage, "--starts is hold or backfill");
+               const std::optional<Starts> starts = parse_starts(text);
+               options.plan.starts = starts.value_or(Starts::Hold);
+               return starts ? Result<void>{}
+                             : fail(ErrorCode::Usage, "--starts is hold, backfill or pass");
              });
+  args.flag("--tight", options.plan.tight,
+            "put a job that shares a device where it leaves the least free,\n"
+            "whatever the placement");
   args.value("--grace", "TIME",
              "how late a job may be before it goes first whatever the model says\n"
              "(default: 10d after its window)",
@@ -191,6 +206,9 @@ Args train_args(TrainOptions& options) {
   args.value("--out", "FILE", "where to write the model", options.out);
   args.value("--curve", "FILE", "write the learning curve as .csv or .svg", options.curve);
   args.flag("--resume", options.resume, "go on from the checkpoint beside the model");
+  args.flag("--serve", options.serve,
+            "train nothing: play episodes with an agent that speaks on standard\n"
+            "input and output, as python/berth_env.py does");
   args.flag("--json", options.json, "print JSON");
   args.example("berth train --workload jobs.csv --gpus 64 --out mine.berth");
   args.example("berth train --workload mix:n=50 --gpus 2x24GiB --reward wait --out mix.berth");
@@ -293,6 +311,13 @@ Result<void> train(TrainOptions& options) {
     if (Result<void> added = add_history(options); !added) {
       return added;
     }
+  }
+  if (options.serve && options.sources.size() == 1 && !options.sources[0].gpus.empty()) {
+    std::ios::sync_with_stdio(false);
+    return serve_episodes(options.sources[0], options.course, std::cin, std::cout);
+  }
+  if (options.serve) {
+    return fail(ErrorCode::Usage, "--serve wants one --workload, and its --gpus");
   }
   if (options.sources.empty() || options.out.empty()) {
     return fail(ErrorCode::Usage,

@@ -32,6 +32,9 @@ HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Pee
   status.pid = ::getpid();
   status.policy = policy_label(desk.driver.policy());
   status.placement = placement_name(desk.scheduler().placement());
+  status.policy_trouble = desk.driver.trouble();
+  status.shadow = policy_label(facts.shadow.policy());
+  status.shadow_report = facts.shadow.report();
   status.oom_risk = desk.driver.memory().risk();
   status.owners = desk.owners.whom() == ChargedTo::User ? "user" : "project";
   status.paused = desk.scheduler().paused();

@@ -9,6 +9,7 @@
 #include "daemon/routes.h"
 #include "daemon/shim_host.h"
 #include "daemon/watchdog.h"
+#include "daemon/shadow.h"
 #include "daemon/whatif.h"
 
 namespace berth {
@@ -20,6 +21,7 @@ struct DaemonFacts {
   std::string listening;   // HOST:PORT; empty: not on TCP
   const Budgets& budgets;  // what clients have and may have
   const Watchdog& watchdog;
+  const Shadow& shadow;
 };
 
 /// Memory of this process; 0 when unknown.
@@ -45,6 +47,8 @@ HttpResponse show_metrics(const Desk& desk, const DaemonFacts& facts);
 void listen_to_events(Desk& desk, RoutedRequest asked);
 /// POST /v1/advice
 void ask_advice(Desk& desk, Whatif& whatif, RoutedRequest asked);
+/// POST /v1/daemon/shadow: names another policy, or plays the last day again.
+void ask_shadow(Desk& desk, Shadow& shadow, const DaemonFacts& facts, RoutedRequest asked);
 /// POST /v1/whatif
 void ask_whatif(Desk& desk, Whatif& whatif, RoutedRequest asked);
 

@@ -69,6 +69,13 @@ function Policies({ told }: { told: Status }) {
         />
         <p class="muted small">{placementWords[told.placement] ?? ""}</p>
       </div>
+      {told.policy_trouble && <p class="small notice bad">{told.policy_trouble}</p>}
+      {told.shadow && (
+        <p class="small">
+          On paper: {told.shadow}
+          {told.shadow_report ? `; ${told.shadow_report}` : ", for a day; then it tells what it would have saved"}.
+        </p>
+      )}
       <p class="small">
         <a href="#/whatif">Compare policies</a> on the present queue or the past before you choose.
       </p>
