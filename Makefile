@@ -17,7 +17,7 @@ TEST_PACKAGES = libgtest-dev python3 python3-yaml tmux zsh fish parallel procps 
 BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler $(BROWSER_PACKAGES)
 FUZZ_PACKAGES = clang libclang-rt-14-dev python3 python3-yaml
 
-.PHONY: all demo test bench figures model screenshots install format tidy asan tsan fuzz clean
+.PHONY: all demo test test-slurm bench figures model screenshots install format tidy asan tsan fuzz clean
 .PHONY: build-packages test-packages bench-packages fuzz-packages
 
 all: build-packages
@@ -30,6 +30,10 @@ demo: all
 test: TESTS = yes
 test: test-packages all
 	@tools/run-tests build
+
+# On a real Slurm cluster that the tests start on this machine.
+test-slurm: test-packages all
+	@tests/slurm/run build/berth
 
 bench: bench-packages
 	@cmake --preset bench >/dev/null

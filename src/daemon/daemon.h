@@ -20,6 +20,7 @@
 #include "daemon/journal_keeper.h"
 #include "daemon/requests.h"
 #include "daemon/shim_host.h"
+#include "daemon/targets.h"
 
 namespace berth {
 
@@ -53,7 +54,7 @@ class Daemon {
   Loop loop_;
   StateFolder state_;
   DaemonClock clock_;
-  std::unique_ptr<ShimRunner> runner_;
+  std::unique_ptr<Targets> runner_;
   std::unique_ptr<Turns> turns_;
   std::unique_ptr<EventHub> events_;
   DaemonDevices devices_;

@@ -83,6 +83,19 @@ Result<void> check_warning(const JobSpec& spec) {
   return {};
 }
 
+Result<void> check_cluster(const Desk& desk, const JobSpec& spec, uid_t user) {
+  if (!spec.needs.away() && spec.needs.spill.empty()) {
+    return {};
+  }
+  if (user != ::getuid()) {
+    return fail(ErrorCode::Refused,
+                "this daemon sends jobs of its own user only to a cluster: start a daemon of your "
+                "own (berth daemon start)");
+  }
+  return desk.check_cluster ? desk.check_cluster(spec)
+                            : fail(ErrorCode::NotFound, "there is no cluster");
+}
+
 Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
   JobDescription& description = job.description;
   JobSpec& spec = description.spec;
@@ -104,6 +117,9 @@ Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
   }
   if (Result<void> settled = desk.driver.mps().settle(spec.needs, user); !settled) {
     return settled;
+  }
+  if (Result<void> checked = check_cluster(desk, spec, user); !checked) {
+    return checked;
   }
   const Recipe recipe = recipe_of(description.project, description.command);
   desk.driver.memory().claim(spec.needs, recipe);
