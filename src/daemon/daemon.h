@@ -20,6 +20,7 @@
 #include "daemon/journal_keeper.h"
 #include "daemon/requests.h"
 #include "daemon/shim_host.h"
+#include "daemon/spill.h"
 #include "daemon/targets.h"
 
 namespace berth {
@@ -64,6 +65,7 @@ class Daemon {
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<Desk> desk_;
   std::unique_ptr<JobReports> reports_;
+  std::unique_ptr<Spill> spill_;
   std::unique_ptr<Requests> requests_;
 };
 

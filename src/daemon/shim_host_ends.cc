@@ -10,6 +10,16 @@
 #include "daemon/shim_host.h"
 
 namespace berth {
+namespace {
+
+bool is_stopping(const Job& job) {
+  const auto* starting = std::get_if<Starting>(&job.state);
+  const auto* running = std::get_if<Running>(&job.state);
+  return (starting != nullptr && starting->stopping != Stopping::No) ||
+         (running != nullptr && running->stopping != Stopping::No);
+}
+
+}  // namespace
 
 void ShimHost::take_shim_events() {
   const Time at = now();
@@ -40,6 +50,13 @@ void ShimHost::take_end(const AttemptEnd& end, Time at) {
   const Job* job = desk_->scheduler().find(end.job);
   if (job == nullptr || job->lease() == nullptr || job->attempt != end.attempt) {
     parts_.runner.forget(end.job, end.attempt);  // known already
+    return;
+  }
+  if (end.kind == AttemptEnd::Kind::Withdrawn && !end.cancelled_there && !is_stopping(*job)) {
+    // An earlier daemon took it back, and did not live to say what for.
+    desk_->driver.attempts().take_back(end.job, at);
+    desk_->check(desk_->store.jobs().set_waiting(end.job, false, Time{}));
+    parts_.runner.forget(end.job, end.attempt);
     return;
   }
   AttemptOver over{end.job, end.code, end.signal};

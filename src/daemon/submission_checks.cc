@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <limits>
+#include <utility>
 
 #include "core/job_bounds.h"
 #include "core/recipe.h"
@@ -124,6 +125,11 @@ Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
   const Recipe recipe = recipe_of(description.project, description.command);
   desk.driver.memory().claim(spec.needs, recipe);
   Result<void> checked = desk.scheduler().check_submission(spec);
+  if (!checked && !spec.needs.spill.empty()) {
+    // Nothing here could ever run it.
+    spec.needs.target = std::exchange(spec.needs.spill, "");
+    checked = desk.scheduler().check_submission(spec);
+  }
   if (!checked && spec.needs.gpus > 0 && desk.driver.devices().states().empty()) {
     return fail(checked.error().code,
                 fmt::format("{}. Submit it with --gpus 0 to run it without one, or try berth with "

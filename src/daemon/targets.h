@@ -36,6 +36,7 @@ class Targets final : public ShimRunner {
   std::vector<AttemptStart> take_starts() override;
   std::vector<AttemptEnd> take_ends() override;
   void forget(JobId job, std::uint16_t attempt) override;
+  bool take_back(JobId job) override;
 
   /// The clusters that jobs can be sent to, by name.
   std::vector<std::string> clusters() const;
@@ -47,8 +48,6 @@ class Targets final : public ShimRunner {
   Result<std::vector<std::string>> options_for(const JobSpec& spec);
   /// How an attempt stands that is on a cluster.
   std::optional<SlurmStanding> standing(JobId job) const;
-  /// Takes back an attempt that waits on a cluster; see SlurmTarget::take_back().
-  bool take_back(JobId job);
 
  private:
   ShimRunner& runner_of(JobId job);

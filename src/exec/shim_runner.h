@@ -114,6 +114,10 @@ class ShimRunner {
   virtual std::vector<AttemptStart> take_starts() = 0;
   virtual std::vector<AttemptEnd> take_ends() = 0;
 
+  /// Takes back an attempt that has not started, at once: it never will, and has no end. False when
+  /// it has started, or may have.
+  virtual bool take_back(JobId) { return false; }
+
   /// Call it when the daemon has the end on disk: its record may go. The attempt number must not be
   /// used again.
   virtual void forget(JobId job, std::uint16_t attempt) = 0;

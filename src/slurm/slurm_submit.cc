@@ -161,6 +161,9 @@ void SlurmTarget::send(Batch& batch) {
   SlurmCall made = call(std::move(words));
   made.environment = slurm_environment(batch.environment, settings_.conf);
   made.input = wrapper_script(batch.folder, batch.send);
+  if (std::find(batch.options.begin(), batch.options.end(), "--requeue") != batch.options.end()) {
+    made.input.insert(made.input.find('\n') + 1, "_b_again=1\n");
+  }
   talk_.add([this, made = std::move(made), folder = batch.folder, send = batch.send,
              name = batch.name]() -> Chores::Finish {
     // That there may be a submission must be known before there is one.

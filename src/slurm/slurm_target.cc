@@ -1,5 +1,6 @@
 #include "slurm/slurm_target.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -171,6 +172,12 @@ void SlurmTarget::stop(JobId job, StopSignal signal) {
   element->stop = signal;
   element->told_to_stop = Clock::now();
   if (element->state == Element::State::Runs) {
+    // The job's script must be able to tell this from a requeue.
+    files_.add(
+        [mark = fmt::format("{}/x/k{}", place.batch->folder, place.index)]() -> Chores::Finish {
+          const Fd made(::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+          return {};
+        });
     cancel(*place.batch, place.index,
            signal == StopSignal::Terminate ? "--batch --signal=TERM" : "");
     return;

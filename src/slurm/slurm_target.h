@@ -63,9 +63,7 @@ class SlurmTarget final : public ShimRunner {
   std::vector<AttemptEnd> take_ends() override;
   void forget(JobId job, std::uint16_t attempt) override;
 
-  /// Takes back an attempt that has not started, at once: it never will. False when it has, or may
-  /// have. No end is reported.
-  bool take_back(JobId job);
+  bool take_back(JobId job) override;
   std::optional<SlurmStanding> standing(JobId job) const;
   /// As of the last minute or so; not known() before the cluster has answered once.
   const ClusterFacts& facts() const { return facts_; }

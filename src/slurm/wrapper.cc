@@ -87,6 +87,10 @@ while :; do
   kill -0 "$_b_pid" 2>/dev/null || break
 done
 _b_signal KILL
+# Slurm has ended this copy to start it again, unless berth asked for the end: there is no end yet.
+if [ "${_b_again:-}" = 1 ] && [ -n "$_b_asked" ] && [ ! -e "$_b_folder/x/k$_b_i" ]; then
+  exit "$_b_code"
+fi
 if [ -n "$_b_sampler" ]; then
   kill -s KILL -- "-$_b_sampler" 2>/dev/null
   read -r _b_usage 2>/dev/null <"$_b_folder/x/u$_b_i" || _b_usage='- -'

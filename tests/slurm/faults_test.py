@@ -43,7 +43,7 @@ class Faults(SlurmCase):
         self.check_once(1)
 
     def test_slurmctld_dies_in_the_middle(self):
-        self.berth("submit", "--on", "slurm", "--array", "30", "--", self.once(1))
+        self.berth("submit", "--on", "slurm", "--array", "30", "--", self.once(4))
         self.until("a start", self.ledger)
         self.until("saved", lambda: os.listdir(self.home + "/slurm/slurm") and any(
             os.path.exists(f"{self.home}/slurm/slurm/{name}/confirmed")
