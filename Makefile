@@ -18,7 +18,7 @@ BENCH_PACKAGES = libbenchmark-dev python3 hyperfine parallel nq task-spooler $(B
 SLURM_PACKAGES = slurmctld slurmd slurm-client munge iproute2 faketime
 FUZZ_PACKAGES = clang libclang-rt-14-dev python3 python3-yaml
 
-.PHONY: all demo test test-cluster bench figures model screenshots install format tidy asan tsan fuzz clean
+.PHONY: all demo test test-slurm test-cluster bench figures model screenshots install format tidy asan tsan fuzz clean
 .PHONY: build-packages test-packages slurm-packages bench-packages fuzz-packages
 
 all: build-packages
@@ -35,6 +35,10 @@ test: test-packages all
 # `berth cluster` on real Slurm, in namespaces: three boxes on this machine. As root.
 test-cluster: all slurm-packages
 	@tools/test-cluster build/berth
+
+# On a real Slurm cluster that the tests start on this machine.
+test-slurm: test-packages all
+	@tests/slurm/run build/berth
 
 bench: bench-packages
 	@cmake --preset bench >/dev/null

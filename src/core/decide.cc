@@ -109,6 +109,7 @@ const std::vector<Action>& Scheduler::step(Time now) {
     on_timer(*change(timers_.begin()->second), now);
   }
   if (!paused_) {
+    start_away(now);
     start_jobs(now);
   }
   returned_.clear();
@@ -178,12 +179,9 @@ void Scheduler::start(const Proposal& proposal, Time now) {
   queue_.erase(job);
   policy_->left(job, needs(job));
   --waiting_;
-  running_.insert(job.id);
   ++job.attempt;
-  devices_.lease(job.id, needs(job), proposal.devices);
-  queue_.mix().add(needs(job));
   job.state = Starting{proposal.devices, now};
-  policy_->started(job, needs(job), now);
+  take_devices(job, proposal.devices, now);
   pending_.push_back(StartJob{job.id, job.attempt, proposal.devices});
 }
 
@@ -226,6 +224,10 @@ Explanation Scheduler::explain(JobId id, Time now) const {
   }
   if (paused_) {
     why.kind = Kind::Paused;
+    return why;
+  }
+  if (wanted.away()) {
+    why.kind = Kind::Next;
     return why;
   }
   if (devices_.impossible(wanted)) {

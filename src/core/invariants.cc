@@ -72,7 +72,7 @@ std::string Scheduler::broken_invariant(Time now) const {
     const bool timed = queued != nullptr && job.timer != kNever;
     const bool eligible = queued != nullptr && queued->unmet == 0 && !timed;
     competing += eligible ? 1 : 0;
-    if (eligible != queue_.contains(job)) {
+    if (eligible != is_ready(job)) {
       broken = fmt::format("job {} {} the queue", job.id.value,
                            eligible ? "is missing from" : "should not be in");
     } else if (explain(job.id, now).kind == Explanation::Kind::NotWaiting) {
@@ -80,12 +80,12 @@ std::string Scheduler::broken_invariant(Time now) const {
     }
   });
   if (broken.empty() && (waiting != waiting_ || running != running_.size() ||
-                         competing != queue_.size() || held_devices != leases)) {
+                         competing != queue_.size() + away_.size() || held_devices != leases)) {
     broken = fmt::format(
         "counts differ: {} waiting ({}), {} running ({}), {} competing ({}), {} "
         "devices held ({})",
-        waiting, waiting_, running, running_.size(), competing, queue_.size(), held_devices,
-        leases);
+        waiting, waiting_, running, running_.size(), competing, queue_.size() + away_.size(),
+        held_devices, leases);
   }
   if (broken.empty() && !refusal_.empty()) {
     broken = "a proposal was turned down: " + refusal_;

@@ -55,6 +55,7 @@ Result<void> check_texts(const JobDescription& job) {
                              {"project", job.project, kLongestName},
                              {"sweep", job.sweep, kLongestName},
                              {"model", job.spec.needs.model, kLongestName},
+                             {"on", job.spec.needs.target, kLongestName},
                              {"directory", job.directory, kLongestPath},
                              {"output", job.output, kLongestPath},
                              {"error", job.error, kLongestPath}}) {
@@ -66,8 +67,10 @@ Result<void> check_texts(const JobDescription& job) {
 }
 
 Result<void> check_devices(const Needs& needs) {
-  for (const auto& [what, names] :
-       {std::pair{"only", &needs.only}, {"exclude", &needs.exclude}, {"prefer", &needs.prefer}}) {
+  for (const auto& [what, names] : {std::pair{"only", &needs.only},
+                                    {"exclude", &needs.exclude},
+                                    {"prefer", &needs.prefer},
+                                    {"cluster_options", &needs.target_options}}) {
     if (names->size() > kMostDevices) {
       return fail(ErrorCode::Usage, fmt::format("{} names {} devices: at most {} can be", what,
                                                 names->size(), kMostDevices));
@@ -167,6 +170,7 @@ std::size_t memory_of(const SubmittedJob& job) {
     bytes += heap_of(*text);
   }
   bytes += heap_of(needs.only) + heap_of(needs.exclude) + heap_of(needs.prefer);
+  bytes += heap_of(needs.target) + heap_of(needs.target_options);
   bytes += heap_of(description.environment);
   bytes += heap_of(description.labels) + heap_of(description.parameters);
   bytes += description.spec.after.size() * sizeof(Dependency);

@@ -44,6 +44,14 @@ struct Needs {
   /// While its memory use is unknown, the job first runs this long to find out, and then starts
   /// anew; 0: no such run.
   Duration profile{};
+  /// The cluster that the job runs on; empty: on the devices here.
+  std::string target;
+  std::vector<std::string> target_options;  // for that cluster, as the user wrote them
+  /// The cluster to which a job that waits here may be moved; empty: none.
+  std::string spill;
+
+  /// Another scheduler than this one finds devices for the job.
+  bool away() const { return !target.empty(); }
 
   void set(const Claim& wanted) {
     claim = wanted.source;

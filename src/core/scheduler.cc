@@ -112,11 +112,13 @@ Result<void> Scheduler::check_submission(const JobSpec& spec) const {
                             "daemon of its own, and a program can talk to one only (omit --mps)",
                             spec.needs.gpus));
   }
-  if (const auto problem = devices_.impossible(spec.needs)) {
-    return fail(ErrorCode::Usage, *problem);
-  }
-  if (const auto problem = policy_->impossible(devices_, spec.needs)) {
-    return fail(ErrorCode::Usage, *problem);
+  if (!spec.needs.away()) {
+    if (const auto problem = devices_.impossible(spec.needs)) {
+      return fail(ErrorCode::Usage, *problem);
+    }
+    if (const auto problem = policy_->impossible(devices_, spec.needs)) {
+      return fail(ErrorCode::Usage, *problem);
+    }
   }
   for (const Dependency& dependency : spec.after) {
     if (jobs_.find(dependency.job) == nullptr) {
@@ -158,9 +160,6 @@ void Scheduler::apply(const Restore& command, Time now) {
     await_start(job, command.spec, now, command.standing ? command.standing->rank : std::nullopt);
     return;
   }
-  running_.insert(job.id);
-  devices_.lease(job.id, needs(job), command.running->devices);
-  queue_.mix().add(needs(job));
   const Stopping stopping =
       command.standing ? command.running->stopping : Stopping::No;  // else it is asked, below
   if (command.starting) {
@@ -169,7 +168,7 @@ void Scheduler::apply(const Restore& command, Time now) {
     job.state = Running{command.running->devices, command.running->since, stopping};
     await_limit(job, command.running->since, now);
   }
-  policy_->started(job, needs(job), command.running->since);
+  take_devices(job, command.running->devices, command.running->since);
   if (command.standing) {
     stand(job, *command.standing);
   } else if (command.running->stopping != Stopping::No) {
@@ -379,6 +378,10 @@ void Scheduler::enter_queue(Job& job, Time now, std::optional<Rank> rank) {
     set_timer(job, queued.not_before);
   } else if (queued.unmet == 0) {
     set_timer(job, kNever);
+    if (needs(job).away()) {
+      away_.insert(job.id);
+      return;
+    }
     job.rank = rank ? *rank : policy_->rank(job, needs(job));
     queue_.insert(job);
     policy_->joined(job, needs(job));
@@ -387,6 +390,7 @@ void Scheduler::enter_queue(Job& job, Time now, std::optional<Rank> rank) {
 
 void Scheduler::leave_queue(Job& job) {
   set_timer(job, kNever);
+  away_.erase(job.id);
   if (queue_.contains(job)) {
     queue_.erase(job);
     policy_->left(job, needs(job));
@@ -411,9 +415,12 @@ void Scheduler::ask_to_stop(Job& job, Stopping why, Time now) {
 }
 
 void Scheduler::release_devices(Job& job, Time now) {
+  running_.erase(job.id);
+  if (needs(job).away()) {
+    return;
+  }
   devices_.release(job.id, *job.lease());
   queue_.mix().remove(needs(job));
-  running_.erase(job.id);
   policy_->stopped(job, needs(job), now);
 }
 

@@ -310,6 +310,12 @@ class Scheduler {
   void ask_to_preempt(JobId id);
   std::string why_invalid(const Proposal& proposal) const;
   void start(const Proposal& proposal, Time now);
+
+  // Jobs for clusters (scheduler_away.cc).
+  void start_away(Time now);
+  void take_devices(Job& job, const std::vector<DeviceId>& devices, Time since);
+  bool is_ready(const Job& job) const;
+
   void copy_running(Scheduler& copy, Time now) const;
   void copy_waiting(Scheduler& copy, std::size_t most, Time now) const;
 
@@ -329,7 +335,8 @@ class Scheduler {
   std::string refusal_;
   std::uint64_t last_id_ = 0;
   std::size_t waiting_ = 0;
-  std::set<JobId> running_;  // jobs with devices, including starting ones
+  std::set<JobId> running_;  // jobs with devices, including starting ones, and those on clusters
+  std::set<JobId> away_;     // jobs for clusters whose time has come
   Time policy_wake_ = kNever;
   JobChanges* changes_ = nullptr;
   bool paused_ = false;

@@ -14,7 +14,7 @@ void Scheduler::apply(const Reclaim& command) {
   }
   Needs wanted = needs(*job);
   wanted.memory = command.memory;
-  if (devices_.impossible(wanted)) {
+  if (!wanted.away() && devices_.impossible(wanted)) {
     wanted.memory = Bytes{};  // no device has so much: alone it has the best chance
   }
   const bool competes = queue_.contains(*job);

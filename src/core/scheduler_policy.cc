@@ -24,6 +24,9 @@ void Scheduler::set_policy(std::unique_ptr<Policy> policy, Placement placement) 
   });
   for (const JobId id : running_) {
     const Job& job = *jobs_.find(id);
+    if (needs(job).away()) {
+      continue;
+    }
     queue_.mix().add(needs(job));
     const auto* running = std::get_if<Running>(&job.state);
     policy_->started(job, needs(job),

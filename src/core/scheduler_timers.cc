@@ -52,6 +52,9 @@ void Scheduler::await_limit(Job& job, Time since, Time now) {
 }
 
 Time Scheduler::wake_at() const {
+  if (!away_.empty() && !paused_) {
+    return Time{};  // a step starts some of them
+  }
   const Time next = settling_.empty() ? policy_wake_ : std::min(policy_wake_, settled_at_);
   return timers_.empty() ? next : std::min(next, timers_.begin()->first);
 }

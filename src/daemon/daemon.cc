@@ -79,6 +79,7 @@ void Daemon::turn() {
   if (!turns_->stuck()) {
     decide(at);
     reports_->look_ahead(at);
+    spill_->look(at);
   }
   if (!turns_->finish(at)) {
     // Nothing is started or promised that is not on disk. Everything waits for room.

@@ -20,6 +20,8 @@
 #include "daemon/journal_keeper.h"
 #include "daemon/requests.h"
 #include "daemon/shim_host.h"
+#include "daemon/spill.h"
+#include "daemon/targets.h"
 
 namespace berth {
 
@@ -53,7 +55,7 @@ class Daemon {
   Loop loop_;
   StateFolder state_;
   DaemonClock clock_;
-  std::unique_ptr<ShimRunner> runner_;
+  std::unique_ptr<Targets> runner_;
   std::unique_ptr<Turns> turns_;
   std::unique_ptr<EventHub> events_;
   DaemonDevices devices_;
@@ -63,6 +65,7 @@ class Daemon {
   std::unique_ptr<Driver> driver_;
   std::unique_ptr<Desk> desk_;
   std::unique_ptr<JobReports> reports_;
+  std::unique_ptr<Spill> spill_;
   std::unique_ptr<Requests> requests_;
 };
 

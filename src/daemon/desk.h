@@ -22,6 +22,7 @@
 #include "daemon/start.h"
 #include "daemon/turns.h"
 #include "drive/driver.h"
+#include "slurm/slurm_standing.h"
 #include "store/store.h"
 
 namespace berth {
@@ -47,8 +48,15 @@ struct Desk {
   RecentSubmissions recent = {};
   OpenOutputs outputs = {};
   JobCounters counters = {};
+  /// Whether a job's cluster could run it; empty: there are no clusters.
+  std::function<Result<void>(const JobSpec&)> check_cluster = {};
+  /// How a job's attempt on a cluster stands; empty: there are no clusters.
+  std::function<std::optional<SlurmStanding>(JobId)> find_standing = {};
 
   Time now() const { return clock.now(); }
+  std::optional<SlurmStanding> standing(JobId job) const {
+    return find_standing ? find_standing(job) : std::nullopt;
+  }
   const Scheduler& scheduler() const { return driver.view(); }
   void answer(std::unique_ptr<Responder> reply, HttpResponse response) const {
     turns.answer(std::move(reply), std::move(response));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/recipe.h"
 #include "daemon/job_pauses.h"
 #include "policy/policies.h"
@@ -85,6 +86,16 @@ std::optional<PromiseReport> promise_of(const Scheduler& scheduler, const Job& j
                        length(promise->length), seconds(promise->start)};
 }
 
+/// "n2:0": the devices of a job on a cluster.
+std::vector<std::string> names_of(const SlurmStanding& there) {
+  std::vector<std::string> names;
+  std::string_view numbers = there.gpus;
+  while (!numbers.empty()) {
+    names.push_back(fmt::format("{}:{}", there.node, take_until(numbers, ',')));
+  }
+  return names.empty() ? std::vector<std::string>{there.node} : names;
+}
+
 }  // namespace
 
 JobReport JobReports::report(const JobRecord& record) const {
@@ -122,6 +133,13 @@ JobReport JobReports::report(const JobRecord& record) const {
       }
     }
   }
+  if (const std::optional<SlurmStanding> there = desk_.standing(record.id)) {
+    if (record.phase == JobPhase::Starting && there->pending) {
+      report.state = phase_name(JobPhase::Queued);
+    } else if (record.phase == JobPhase::Running) {
+      report.gpus = names_of(*there);
+    }
+  }
   if (record.phase == JobPhase::Running) {
     report.paused = JobPauses::is_stopped(report.pid);
     if (const DrivenAttempt* attempt = desk_.driver.attempts().find(record.id);
@@ -144,6 +162,9 @@ Result<JobReport> JobReports::full_report(const JobRecord& record) {
   }
   for (const StoredAttempt& attempt : *attempts) {
     full.attempts.push_back(report_of(attempt));
+  }
+  if (const auto there = desk_.standing(record.id); there && there->pending) {
+    full.why = there->why;
   }
   if (const Job* job = desk_.scheduler().find(record.id); job != nullptr && job->waiting()) {
     add_expected_start(full);

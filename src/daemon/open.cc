@@ -35,7 +35,11 @@ Result<void> Daemon::open() {
   if (!runner) {
     return Failure(runner.error());
   }
-  runner_ = std::move(*runner);
+  Targets::Options targets;
+  targets.config = state_.paths().config + "/clusters";
+  targets.folder = state_.path("slurm");
+  targets.log = [this](const std::string& text) { state_.log().write("{}", text); };
+  runner_ = std::make_unique<Targets>(std::move(*runner), std::move(targets));
   if (Result<void> opened = state_.open_store(); !opened) {
     return opened;
   }
@@ -102,9 +106,9 @@ Result<void> Daemon::open_driver() {
     return Failure(keeper.error());
   }
   keeper_ = std::move(*keeper);
-  host_ = std::make_unique<ShimHost>(ShimHost::Parts{loop_, turns_->watchdog(), clock_,
-                                                     state_.log(), *runner_, devices_, *files_,
-                                                     state_.paths().state});
+  host_ = std::make_unique<ShimHost>(ShimHost::Parts{
+      loop_, turns_->watchdog(), clock_, state_.log(), *runner_, devices_, *files_,
+      state_.paths().state, [this](const JobSpec& spec) { return runner_->options_for(spec); }});
   Result<std::unique_ptr<Driver>> driver =
       Driver::make(std::move(wanted), devices_.group(), *host_);
   if (!driver) {
@@ -124,7 +128,10 @@ void Daemon::open_desk() {
       Desk{options_, clock_, state_.log(), state_.store(), *driver_, *turns_, *events_,
            FairUse(options_.per_user, ::getuid()), Privacy(options_.keep_private, ::getuid()),
            Owners(options_.everyone ? ChargedTo::User : ChargedTo::Project)});
+  desk_->check_cluster = [this](const JobSpec& spec) { return runner_->check(spec); };
+  desk_->find_standing = [this](JobId job) { return runner_->standing(job); };
   reports_ = std::make_unique<JobReports>(*desk_, devices_);
+  spill_ = std::make_unique<Spill>(*desk_, *reports_, *runner_);
   requests_ = std::make_unique<Requests>(
       Requests::Parts{*desk_, loop_, state_, *runner_, devices_, *reports_, *files_, clock_.now()});
   host_->use(*desk_, requests_->listeners());

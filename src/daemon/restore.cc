@@ -108,7 +108,7 @@ class Restorer {
   void take_up_attempt(const LiveJob& job, Restore& command) {
     const bool runs = is_known(running_, job);
     if (!runs && !is_known(ended_, job) &&
-        parts_.runner.may_have_run(job.id, job.attempt, job.phase == JobPhase::Running)) {
+        may_have_run(job)) {
       ended_[job.id] = {job.id, job.attempt, AttemptEnd::Kind::Lost};
     }
     const bool is_over = is_known(ended_, job);
@@ -129,11 +129,19 @@ class Restorer {
       started_unseen_.push_back(running_.at(job.id));
       state.since = at_ - age_of(started_unseen_.back().pid);
     } else if (job.phase == JobPhase::Starting &&
-               ended_.at(job.id).kind != AttemptEnd::Kind::NotStarted) {
+               ended_.at(job.id).kind != AttemptEnd::Kind::NotStarted &&
+               ended_.at(job.id).kind != AttemptEnd::Kind::Withdrawn) {
       started_unseen_.push_back({job.id, job.attempt, 0, ""});  // nor was its end
     }
     command.running = std::move(state);
     in_flight_.push_back(job.id);
+  }
+
+  /// Whether an attempt that left no trace may have run.
+  bool may_have_run(const LiveJob& job) const {
+    const bool started = job.phase == JobPhase::Running;
+    return job.spec.needs.away() ? started
+                                 : parts_.runner.may_have_run(job.id, job.attempt, started);
   }
 
   template <class Attempts>

@@ -11,6 +11,7 @@
 #include "api/messages/events.h"
 #include "base/failpoint.h"
 #include "core/recipe.h"
+#include "daemon/cluster_launch.h"
 #include "daemon/output_path.h"
 #include "daemon/shim_launch.h"
 
@@ -58,11 +59,36 @@ AttemptFacts ShimHost::begin(const StartJob& start, Time at) {
   attempt.stdout_path = stored.stdout_path;
   attempt.stderr_path = stored.stderr_path;
   attempt.warning_signal = description.warning_signal;
-  attempt.launch = shim_launch(start, *job, stored, desk_->driver, parts_.devices, parts_.mark);
+  const Result<ShimLaunch> launch = make_launch(start, *job, stored);
+  AttemptFacts facts{recipe_of(description.project, description.command), description.user};
+  if (launch) {
+    attempt.launch = *launch;
+  } else {
+    AttemptOver over{start.job};
+    over.kind = AttemptOver::Kind::NotStarted;
+    over.note = launch.error().message;
+    end_unstarted(start.job, start.attempt, std::move(over));
+    facts.can_start = false;
+  }
   desk_->check(desk_->store.attempts().begin(std::move(stored)));
   desk_->events.job_changed(start.job);
   listeners_.attempt_began(start.job, at);
-  return {recipe_of(description.project, description.command), description.user};
+  return facts;
+}
+
+/// For a shim of this machine, or for a cluster.
+Result<ShimLaunch> ShimHost::make_launch(const StartJob& start, const JobRecord& job,
+                                         const StoredAttempt& attempt) const {
+  JobSpec spec = job.description.spec;
+  spec.needs = desk_->scheduler().needs(*desk_->scheduler().find(start.job));
+  if (!spec.needs.away()) {
+    return shim_launch(start, job, attempt, desk_->driver, parts_.devices, parts_.mark);
+  }
+  Result<std::vector<std::string>> options = parts_.cluster_options(spec);
+  if (!options) {
+    return Failure(options.error());
+  }
+  return cluster_launch(spec, job, attempt, std::move(*options), parts_.mark);
 }
 
 void ShimHost::launch(const StartJob& start, Time) {
@@ -115,8 +141,14 @@ void ShimHost::adopt(const StoredAttempt& attempt, const JobRecord& job,
 
 void ShimHost::start_again(const StartJob& start, const StoredAttempt& attempt,
                            const JobRecord& job, Time at) {
-  attempts_[start.job].launch =
-      shim_launch(start, job, attempt, desk_->driver, parts_.devices, parts_.mark);
+  Result<ShimLaunch> launch = make_launch(start, job, attempt);
+  if (!launch) {
+    AttemptOver over{start.job};
+    over.kind = AttemptOver::Kind::NotStarted;
+    over.note = launch.error().message;
+    return end_unstarted(start.job, start.attempt, std::move(over));
+  }
+  attempts_[start.job].launch = std::move(*launch);
   desk_->driver.attempts().launch(start, at);
 }
 

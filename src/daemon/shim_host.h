@@ -44,6 +44,8 @@ class ShimHost final : public Host {
     DaemonDevices& devices;
     JobFiles& files;
     std::string mark;  // BERTH_RUN of the jobs
+    /// The options for the sbatch of a job's cluster. May be omitted where there are no clusters.
+    std::function<Result<std::vector<std::string>>(const JobSpec&)> cluster_options = {};
   };
   explicit ShimHost(Parts parts) : parts_(std::move(parts)) {}
   void use(Desk& desk, HostListeners listeners);
@@ -93,7 +95,10 @@ class ShimHost final : public Host {
     bool awaits_words = false;         // its end is settled when `words` have arrived
   };
 
+  Result<ShimLaunch> make_launch(const StartJob& start, const JobRecord& job,
+                                 const StoredAttempt& attempt) const;
   void take_start(const AttemptStart& start, Time at);
+  void take_use(const AttemptEnd& end);
   bool await_words(const AttemptEnd& end);
   void end_unstarted(JobId job, std::uint16_t attempt, AttemptOver over);
   Ending ending_of(const Ended& ended, JobId job, const DrivenAttempt* attempt) const;

@@ -1,5 +1,6 @@
 // What shims tell: starts and ends of attempts.
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <utility>
 
@@ -9,6 +10,16 @@
 #include "daemon/shim_host.h"
 
 namespace berth {
+namespace {
+
+bool is_stopping(const Job& job) {
+  const auto* starting = std::get_if<Starting>(&job.state);
+  const auto* running = std::get_if<Running>(&job.state);
+  return (starting != nullptr && starting->stopping != Stopping::No) ||
+         (running != nullptr && running->stopping != Stopping::No);
+}
+
+}  // namespace
 
 void ShimHost::take_shim_events() {
   const Time at = now();
@@ -41,17 +52,32 @@ void ShimHost::take_end(const AttemptEnd& end, Time at) {
     parts_.runner.forget(end.job, end.attempt);  // known already
     return;
   }
+  if (end.kind == AttemptEnd::Kind::Withdrawn && !end.cancelled_there && !is_stopping(*job)) {
+    // An earlier daemon took it back, and did not live to say what for.
+    desk_->driver.attempts().take_back(end.job, at);
+    desk_->check(desk_->store.jobs().set_waiting(end.job, false, Time{}));
+    parts_.runner.forget(end.job, end.attempt);
+    return;
+  }
   AttemptOver over{end.job, end.code, end.signal};
   switch (end.kind) {
     case AttemptEnd::Kind::Exited:
       break;
     case AttemptEnd::Kind::NotStarted:
       over.kind = AttemptOver::Kind::NotStarted;
-      over.note = describe_start_error(end.start_error, end.start_step);
+      over.note =
+          end.note.empty() ? describe_start_error(end.start_error, end.start_step) : end.note;
+      break;
+    case AttemptEnd::Kind::Withdrawn:
+      over.signal = SIGTERM;
+      over.note = end.note;
       break;
     case AttemptEnd::Kind::Lost:
       over.kind = AttemptOver::Kind::Lost;
-      over.note = "nobody saw how it ended";
+      over.note = end.note.empty() ? "nobody saw how it ended" : end.note;
+  }
+  if (end.kind == AttemptEnd::Kind::Exited) {
+    over.note = end.note;
   }
   if (desk_->driver.attempts().asks_for_output(over) && await_words(end)) {
     return;
@@ -64,7 +90,18 @@ void ShimHost::take_end(const AttemptEnd& end, Time at) {
     // It started and ended before anybody was told, as while no daemon was there.
     desk_->check(desk_->store.attempts().start(end.job, end.attempt, 0, starting->since));
   }
+  take_use(end);
+  if (end.cancelled_there) {
+    (void)desk_->driver.scheduler().tell(Cancel{end.job}, at).has_value();
+  }
   desk_->driver.attempts().over(std::move(over), at);
+}
+
+/// What an attempt on a cluster has used.
+void ShimHost::take_use(const AttemptEnd& end) {
+  if (end.peak > 0 || end.energy) {
+    desk_->driver.attempts().used_elsewhere(end.job, Bytes{end.peak}, end.energy);
+  }
 }
 
 /// True when its last words are not there yet: the end is taken again when they are.
@@ -125,7 +162,10 @@ Ending ShimHost::ending_of(const Ended& ended, JobId job, const DrivenAttempt* a
     ending.ended = seen;  // nobody was there to see it at once
   }
   if (ended.started != kNever) {
-    ending.gpu_time = (ending.ended - ended.started) * static_cast<int>(attempt->devices.size());
+    const Job* known = desk_->scheduler().find(job);
+    const bool away = known != nullptr && desk_->scheduler().needs(*known).away();
+    const auto devices = away ? desk_->scheduler().needs(*known).gpus : attempt->devices.size();
+    ending.gpu_time = (ending.ended - ended.started) * static_cast<std::int64_t>(devices);
   }
   return ending;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <limits>
+#include <utility>
 
 #include "core/job_bounds.h"
 #include "core/recipe.h"
@@ -83,6 +84,19 @@ Result<void> check_warning(const JobSpec& spec) {
   return {};
 }
 
+Result<void> check_cluster(const Desk& desk, const JobSpec& spec, uid_t user) {
+  if (!spec.needs.away() && spec.needs.spill.empty()) {
+    return {};
+  }
+  if (user != ::getuid()) {
+    return fail(ErrorCode::Refused,
+                "this daemon sends jobs of its own user only to a cluster: start a daemon of your "
+                "own (berth daemon start)");
+  }
+  return desk.check_cluster ? desk.check_cluster(spec)
+                            : fail(ErrorCode::NotFound, "there is no cluster");
+}
+
 Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
   JobDescription& description = job.description;
   JobSpec& spec = description.spec;
@@ -105,9 +119,17 @@ Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user) {
   if (Result<void> settled = desk.driver.mps().settle(spec.needs, user); !settled) {
     return settled;
   }
+  if (Result<void> checked = check_cluster(desk, spec, user); !checked) {
+    return checked;
+  }
   const Recipe recipe = recipe_of(description.project, description.command);
   desk.driver.memory().claim(spec.needs, recipe);
   Result<void> checked = desk.scheduler().check_submission(spec);
+  if (!checked && !spec.needs.spill.empty()) {
+    // Nothing here could ever run it.
+    spec.needs.target = std::exchange(spec.needs.spill, "");
+    checked = desk.scheduler().check_submission(spec);
+  }
   if (!checked && spec.needs.gpus > 0 && desk.driver.devices().states().empty()) {
     return fail(checked.error().code,
                 fmt::format("{}. Submit it with --gpus 0 to run it without one, or try berth with "

@@ -15,6 +15,8 @@ Result<void> check_job(Desk& desk, SubmittedJob& job, uid_t user);
 /// That no job which has not ended writes to the job's files.
 Result<void> check_outputs(const Desk& desk, SubmittedJob& job, uid_t user);
 Result<void> check_warning(const JobSpec& spec);
+/// That the job's cluster, if it is for one, can be used and could run it.
+Result<void> check_cluster(const Desk& desk, const JobSpec& spec, uid_t user);
 
 /// Counts a submission towards what its user may have in the queue. Fails if that is too much.
 Result<void> count_in(Desk& desk, const SubmitRequest& wanted, uid_t user, JobId first);

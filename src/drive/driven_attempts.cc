@@ -160,6 +160,18 @@ void DrivenAttempts::adopt(JobId job, DrivenAttempt attempt, std::span<const Byt
   attempts_[job] = std::move(attempt);
 }
 
+void DrivenAttempts::used_elsewhere(JobId job, Bytes peak, std::optional<double> energy) {
+  if (const auto found = attempts_.find(job); found != attempts_.end()) {
+    found->second.energy = energy;
+    memory_.used_elsewhere(job, peak);
+  }
+}
+
+void DrivenAttempts::take_back(JobId job, Time at) {
+  forget(job);
+  scheduler_.tell(StartRefused{job, {}}, at);
+}
+
 void DrivenAttempts::drop_unlaunched(Time at) {
   for (const StartJob& start : mps_.drop_all()) {
     attempts_.erase(start.job);

@@ -48,6 +48,10 @@ class DrivenAttempts {
   /// An attempt is over. Its job's next state is decided by the next decide(), or, where the
   /// attempt ran out of memory, when a reading has told why.
   void over(AttemptOver over, Time at);
+  /// An attempt that a cluster ran has used this much of its devices there.
+  void used_elsewhere(JobId job, Bytes peak, std::optional<double> energy);
+  /// An attempt that never started was taken back: its job waits as if it had not begun.
+  void take_back(JobId job, Time at);
   /// Takes up an attempt that an earlier process began; the scheduler knows of it already.
   /// `peaks`: the most that it has used of each of its devices; empty: nobody knows.
   void adopt(JobId job, DrivenAttempt attempt, std::span<const Bytes> peaks = {});

@@ -48,6 +48,8 @@ class MemoryLessons {
   void adopt(JobId job, std::span<const DeviceId> devices, std::span<const Bytes> peaks) {
     watch_.adopt(job, devices, peaks);
   }
+  /// A job has used this much of a device that is not here.
+  void used_elsewhere(JobId job, Bytes peak) { watch_.used_elsewhere(job, peak); }
   void take(const Telemetry::Reading& reading, Time at);
 
   /// Whether the attempt's last output matters: the attempt may have run out of memory.

@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,18 @@ namespace berth {
 struct AttemptEnd {
   JobId job;
   std::uint16_t attempt = 0;
-  enum class Kind { Exited, NotStarted, Lost } kind = Kind::Exited;
+  /// Withdrawn: it was stopped before it had started, and never will.
+  enum class Kind { Exited, NotStarted, Lost, Withdrawn } kind = Kind::Exited;
   int code = 0;
   int signal = 0;
   int start_error = 0;                     // errno of NotStarted
   StartStep start_step = StartStep::None;  // the step that failed
   std::int64_t ended_at{};                 // nanoseconds since 1970; 0 where unknown
+  // Of attempts on clusters.
+  std::string note = {};              // what else is known about this end
+  bool cancelled_there = false;       // by somebody who asked the cluster, not berth
+  std::int64_t peak = 0;              // bytes of GPU memory that it used at most; 0: unknown
+  std::optional<double> energy = {};  // joules
 };
 
 struct AttemptStart {
@@ -55,6 +62,11 @@ struct ShimLaunch {
   /// Files that the caller has locked, shared, for the job's devices. The shim and the job lock
   /// them too, so that the devices stay leased until both are gone.
   std::vector<std::string> locks;
+  // For a cluster.
+  std::string target = {};                       // its name; empty: this machine
+  std::vector<std::string> target_options = {};  // for its sbatch
+  std::int64_t limit = 0;      // seconds that the job may run; 0: as long as it likes
+  bool whole_devices = false;  // it shares its GPUs with nobody
 };
 
 class ShimRunner {
@@ -102,6 +114,10 @@ class ShimRunner {
   /// NotStarted end may follow a start.
   virtual std::vector<AttemptStart> take_starts() = 0;
   virtual std::vector<AttemptEnd> take_ends() = 0;
+
+  /// Takes back an attempt that has not started, at once: it never will, and has no end. False when
+  /// it has started, or may have.
+  virtual bool take_back(JobId) { return false; }
 
   /// Call it when the daemon has the end on disk: its record may go. The attempt number must not be
   /// used again.

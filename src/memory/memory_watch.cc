@@ -41,6 +41,11 @@ void MemoryWatch::adopt(JobId job, std::span<const DeviceId> devices,
   }
 }
 
+void MemoryWatch::used_elsewhere(JobId job, Bytes peak) {
+  constexpr DeviceId kElsewhere{UINT32_MAX};
+  peaks_[job][kElsewhere] = peak;
+}
+
 Bytes MemoryWatch::peak(JobId job) const {
   Bytes highest;
   if (const auto found = peaks_.find(job); found != peaks_.end()) {

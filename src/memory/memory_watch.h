@@ -20,6 +20,8 @@ class MemoryWatch {
 
   /// The peaks of the job on these devices before this process watched it.
   void adopt(JobId job, std::span<const DeviceId> devices, std::span<const Bytes> peaks);
+  /// The job has used this much of a device that is not watched here.
+  void used_elsewhere(JobId job, Bytes peak);
   /// The highest peak of the job on any device; 0: nothing was seen.
   Bytes peak(JobId job) const;
   /// The peak of the job on each of these devices.

@@ -62,11 +62,15 @@ std::string encode_needs(const Needs& needs) {
       .list(needs.exclude)
       .list(needs.prefer)
       .number(static_cast<std::uint64_t>(needs.claim));
-  if (needs.mps != 0 || needs.profile != Duration{}) {
+  const bool clusters = needs.away() || !needs.spill.empty();
+  if (needs.mps != 0 || needs.profile != Duration{} || clusters) {
     out.number(needs.mps).number(needs.thread_percentage);
   }
-  if (needs.profile != Duration{}) {
+  if (needs.profile != Duration{} || clusters) {
     out.integer(needs.profile.count());
+  }
+  if (clusters) {
+    out.text(needs.target).list(needs.target_options).text(needs.spill);
   }
   return out.take();
 }
@@ -93,6 +97,11 @@ std::optional<Needs> decode_needs(std::string_view bytes) {
   }
   if (!in.at_end()) {
     needs.profile = Duration(in.integer());
+  }
+  if (!in.at_end()) {
+    needs.target = in.text();
+    needs.target_options = in.list();
+    needs.spill = in.text();
   }
   return in.failed() ? std::nullopt : std::optional(std::move(needs));
 }

@@ -33,7 +33,7 @@ Result<void> LifeWriter::prepare() {
        {set_claim_, "UPDATE jobs SET claim = ?2, memory_retries = ?3 WHERE id = ?1"},
        {set_weight_, "UPDATE jobs SET weight = ?3 WHERE id BETWEEN ?1 AND ?2"},
        {insert_attempt_,
-        "INSERT INTO attempts(job, attempt, devices, begun, stdout, stderr) "
+        "INSERT OR REPLACE INTO attempts(job, attempt, devices, begun, stdout, stderr) "
         "VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
        {job_starting_, "UPDATE jobs SET state = ?2, attempt = ?3, started = NULL WHERE id = ?1"},
        {start_attempt_,

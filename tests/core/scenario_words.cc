@@ -106,6 +106,8 @@ bool ScenarioJobs::ask_of_devices(Needs& needs, const std::string& key, const st
     needs.prefer = split(value, ',');
   } else if (key == "model") {
     needs.model = value;
+  } else if (key == "on") {
+    needs.target = value;
   } else {
     return false;
   }

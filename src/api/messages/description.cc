@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/job_bounds.h"
 #include "api/messages/job.h"
 #include "base/bounds.h"
+#include "core/job_bounds.h"
 
 namespace berth {
 namespace {
@@ -38,6 +38,27 @@ void write_needs(JsonWriter& out, const Needs& needs) {
       out.field(key, *names);
     }
   }
+}
+
+/// Where the job runs, if not on this machine's devices alone.
+void write_target(JsonWriter& out, const Needs& needs) {
+  if (needs.away() || !needs.spill.empty()) {
+    out.field("on", needs.away() ? needs.target : "auto");
+  }
+  if (!needs.target_options.empty()) {
+    out.field("cluster_options", needs.target_options);
+  }
+}
+
+/// `local`, `auto`, or a cluster's name.
+void read_target(FieldReader& reader, Needs& needs) {
+  std::string on;
+  reader.text("on", on);
+  if (!on.empty()) {
+    needs.target = on == "local" || on == "auto" ? "" : on;
+    needs.spill = on == "auto" ? "slurm" : "";
+  }
+  reader.texts("cluster_options", needs.target_options);
 }
 
 void write_retries(JsonWriter& out, const RetryRule& retry) {
@@ -148,6 +169,7 @@ std::optional<std::pair<Dependency::When, std::uint64_t>> read_after(const std::
 void write_wish(JsonWriter& out, const JobDescription& job) {
   const JobSpec& spec = job.spec;
   write_needs(out, spec.needs);
+  write_target(out, spec.needs);
   for (const auto& [key, text] : {std::pair{"command", &job.command},
                                   {"directory", &job.directory},
                                   {"output", &job.output},
@@ -226,6 +248,7 @@ void read_wish(FieldReader& reader, JobDescription& job) {
   reader.names("only", spec.needs.only);
   reader.names("exclude", spec.needs.exclude);
   reader.names("prefer", spec.needs.prefer);
+  read_target(reader, spec.needs);
   reader.text("name", job.name);
   reader.text("project", job.project);
   reader.text("command", job.command);

@@ -42,6 +42,7 @@ std::string to_json(const EditRequest& request) {
     if (request.begin) {
       json.field("begin", to_seconds(request.begin->time_since_epoch()));
     }
+    say("on", request.on);
     say("retries", request.retries);
     say_seconds("backoff_s", request.backoff);
     say("retry_on", request.retry_on);
@@ -70,7 +71,8 @@ Result<JobEdit> JobEdit::parse(std::string_view text) {
                                               "expected_s",  "begin",
                                               "retries",     "backoff_s",
                                               "retry_on",    "warning_before_s",
-                                              "mps",         "thread_percentage"};
+                                              "mps",         "thread_percentage",
+                                              "on",          "cluster_options"};
     if (std::find(std::begin(kEditable), std::end(kEditable), key) == std::end(kEditable)) {
       return fail(ErrorCode::Usage, fmt::format("{} cannot be changed once a job is queued", key));
     }

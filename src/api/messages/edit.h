@@ -38,6 +38,7 @@ struct EditRequest {
   std::optional<Duration> backoff;
   std::optional<std::vector<std::string>> retry_on;
   std::optional<Duration> warning_before;
+  std::optional<std::string> on;  // local, auto or a cluster's name
 
   bool operator==(const EditRequest&) const = default;
 };

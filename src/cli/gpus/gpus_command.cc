@@ -8,6 +8,7 @@
 
 #include "api/http_text.h"
 #include "cli/commands.h"
+#include "cli/gpus/cluster_devices.h"
 #include "cli/gpus/daemon_devices.h"
 #include "cli/gpus/gpus_view.h"
 #include "cli/toolkit/args.h"
@@ -22,6 +23,7 @@ namespace {
 
 struct GpusOptions {
   std::string gpus;
+  std::string on;  // a cluster; empty: this machine
   bool json = false;
   GpusShown shown;
   bool of_daemon = false;  // those of the daemon, and what it does with them
@@ -112,18 +114,30 @@ int gpus_main(Words words) {
       "Shows the devices that jobs can run on, and their use: those of the daemon, where one\n"
       "runs. The other verbs tell it which to use (berth gpus drain --help).");
   add_gpus_option(args, options.gpus);
+  args.value("--on", "CLUSTER", "show the devices of a cluster instead, and who holds them",
+             options.on);
   args.flag("-p,--processes", options.shown.processes, "also list the processes that use them");
   args.flag("--wide", options.shown.wide, "also show UUIDs, NUMA nodes, islands and processes");
   args.flag("--json", options.json, "print JSON; with --watch, one document per line");
   add_watch_option(args, options.watch, "1s");
   args.example("berth gpus --watch");
   args.example("berth gpus drain 0");
+  args.example("berth gpus --on slurm");
   args.example("berth gpus --gpus sim:4 --json");
   const Result<bool> parsed = args.parse(words);
   if (!parsed) {
     return report("berth gpus", parsed.error());
   }
   if (!*parsed) {
+    return 0;
+  }
+  if (!options.on.empty() && options.on != "local") {
+    const Result<std::string> shown =
+        cluster_devices(options.on, options.json, describe_terminal(STDOUT_FILENO));
+    if (!shown) {
+      return report("berth gpus", shown.error());
+    }
+    std::fputs(shown->c_str(), stdout);
     return 0;
   }
   const Result<std::unique_ptr<Devices>> devices = choose_devices(words, options);

@@ -120,6 +120,8 @@ void declare_changes(Args& args, EditRequest& changes) {
   args.value("--timeout", "TIME", "the longest it may run (0: no limit)",
              duration(changes.timeout));
   args.value("--expected", "TIME", "how long it is expected to run", duration(changes.expected));
+  args.value("--on", "TARGET", "where it runs: local, auto, slurm or a cluster's name",
+             text(changes.on));
   args.value("--retries", "N", "run it again when it fails", integer(changes.retries, "retries"));
   args.value("--begin", "WHEN", "not before: 2h (from now), 18:30, 2026-11-16T08:00",
              [&](std::string_view when) { return set(changes.begin, parse_begin(when)); });

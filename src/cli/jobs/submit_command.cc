@@ -12,6 +12,7 @@
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/job_options.h"
 #include "cli/toolkit/table.h"
+#include "cli/toolkit/words.h"
 #include "run/input.h"
 #include "spec/peasy_outputs.h"
 #include "spec/shell_words.h"
@@ -69,7 +70,8 @@ Args submit_args(SubmitCommand& command) {
   args.value("--token", "TEXT", "the same token again queues nothing again",
              command.submission.token);
   args.flag("--wait", command.wait,
-            "print the job's output as it comes, and end with its exit code");
+            "print the job's output as it comes, and end with its exit code; of several\n"
+            "jobs, print how many have ended");
   args.example("berth submit python train.py --lr 0.1");
   args.example("berth submit --gpus 2 --timeout 1d --signal USR1@300 -- torchrun train.py");
   args.example("berth submit --mps --mem 4GiB --thread-percentage 30 ./serve.py");
@@ -266,6 +268,12 @@ void warn_about(const SubmitCommand& command) {
   }
 }
 
+/// "12-40 51-60": tells how many have ended, and in the end how.
+int wait_for(const std::string& ranges) {
+  fmt::print(stderr, "jobs {}\n", ranges);
+  return wait_main(split(ranges, ' '));
+}
+
 Result<int> execute_submit(SubmitCommand& command) {
   if (const Result<void> gathered = gather_jobs(command); !gathered) {
     return Failure(gathered.error());
@@ -275,14 +283,13 @@ Result<int> execute_submit(SubmitCommand& command) {
                 fmt::format("{} no jobs", command.file == "-" ? "standard input holds"
                                                               : command.file + " holds"));
   }
-  if (command.wait &&
-      (command.submission.jobs.size() != 1 || command.submission.jobs[0].count != 1)) {
-    return fail(ErrorCode::Usage, "--wait follows one job: use berth wait for many");
-  }
   warn_about(command);
   const Result<std::vector<SubmitReply>> replies = send_submission(command.submission);
   if (!replies) {
     return Failure(replies.error());
+  }
+  if (command.wait && (replies->size() != 1 || replies->front().count != 1)) {
+    return wait_for(job_ranges(*replies));
   }
   if (command.wait) {
     if (::isatty(STDERR_FILENO) != 0) {

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/run/command_file.h"
 #include "cli/run/pass_input.h"
+#include "cli/run/run_on.h"
 #include "cli/run/run_record.h"
 #include "cli/run/run_report.h"
 #include "cli/toolkit/args.h"
@@ -32,6 +33,7 @@ namespace {
 
 struct RunCommand {
   std::string gpus;
+  std::string on;  // local: others are not run here
   std::string file = "-";
   RunOptions run;
   ReportOptions report;
@@ -66,6 +68,10 @@ Args run_args(RunCommand& command) {
                     return {};
                   });
   add_gpus_option(args, command.gpus);
+  args.value("--on", "TARGET",
+             "have the daemon run them on a cluster, such as slurm, and wait for all\n"
+             "(berth run --on slurm --help)",
+             command.on);
   add_claim_flags(args, command.defaults, command.run.defaults.needs.profile);
   add_line_flag(args, command.defaults, "share", "--share", "PERCENT",
                 "share of each GPU's compute that a job claims");
@@ -311,6 +317,9 @@ int run_with(Words words, std::optional<Input> input) {
 }  // namespace
 
 int run_main(Words words) {
+  if (const std::optional<int> code = run_on_target(words)) {
+    return *code;
+  }
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes == words.end()) {
     return run_with(words, std::nullopt);

@@ -127,8 +127,36 @@ Result<Time> parse_begin(std::string_view text) {
   return now + *from_now;
 }
 
+void declare_target(Args& args, Needs& needs) {
+  args.value("--on", "TARGET",
+             "where it runs: local (the default), a cluster's name, slurm (the usual one),\n"
+             "or auto: here if it starts soon, else on the cluster",
+             [&needs](std::string_view text) -> Result<void> {
+               if (text.empty()) {
+                 return fail(ErrorCode::Usage, "its value is empty; omit the option for local");
+               }
+               needs.target = text == "local" || text == "auto" ? "" : text;
+               needs.spill = text == "auto" ? "slurm" : "";
+               return {};
+             });
+  for (const char* name : {"partition", "account", "qos"}) {
+    args.value(fmt::format("--{}", name), "NAME", fmt::format("its {} on the cluster", name),
+               [&needs, name](std::string_view text) -> Result<void> {
+                 needs.target_options.push_back(fmt::format("--{}={}", name, text));
+                 return {};
+               });
+  }
+  args.value("--slurm-option", "OPTION",
+             "another option for sbatch, such as --mem=8G; may be given again",
+             [&needs](std::string_view text) -> Result<void> {
+               needs.target_options.emplace_back(text);
+               return {};
+             });
+}
+
 void JobOptions::declare(Args& args) {
   JobSpec& spec = job_.spec;
+  declare_target(args, spec.needs);
   add_line_flag(args, line_, "gpus", "-g,--gpus", "N",
                 "GPUs that the job needs (default: 1; 0: none)");
   add_claim_flags(args, line_, spec.needs.profile);

@@ -33,6 +33,9 @@ class JobOptions {
   std::string retry_on_;
 };
 
+/// The options that say where jobs run.
+void declare_target(Args& args, Needs& needs);
+
 /// "10m" from now, "18:30", "2026-11-16", "2026-11-16T08:00", or "@" and seconds since 1970.
 Result<Time> parse_begin(std::string_view text);
 

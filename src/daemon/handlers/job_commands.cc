@@ -170,6 +170,9 @@ Result<void> JobCommands::act(const Batch& batch, const JobRecord& job) {
   if (verb == "kill") {
     return apply(Cancel{job.id});
   }
+  if (verb == "hold" || verb == "edit") {
+    take_back(job);
+  }
   if (verb == "hold" || verb == "release") {
     Result<void> done = verb == "hold" ? apply(Hold{job.id}) : apply(Release{job.id});
     if (done) {
@@ -181,6 +184,14 @@ Result<void> JobCommands::act(const Batch& batch, const JobRecord& job) {
     return edit(job, *batch.edit, batch.peer.uid);
   }
   return send(batch, job);
+}
+
+/// A job that only waits on a cluster waits here again.
+void JobCommands::take_back(const JobRecord& job) {
+  if (job.phase == JobPhase::Starting && runner_.take_back(job.id)) {
+    desk_.driver.attempts().take_back(job.id, desk_.now());
+    desk_.check(desk_.store.jobs().set_waiting(job.id, false, job.not_before));
+  }
 }
 
 /// To the job's processes.
@@ -268,6 +279,7 @@ Result<JobDescription> JobCommands::edited(const JobRecord& job, const JobEdit& 
   checked =
       checked ? JobTable::check(edited, JobTable::share_environment(edited.environment)) : checked;
   checked = checked ? desk_.driver.mps().settle(edited.spec.needs, edited.user) : checked;
+  checked = checked ? check_cluster(desk_, edited.spec, edited.user) : checked;
   if (!checked) {
     return Failure(checked.error());
   }

@@ -25,6 +25,7 @@ class JobCommands {
   bool continue_batch(Batch& batch);
   void finish_batch(Batch& batch);
   Result<void> act(const Batch& batch, const JobRecord& job);
+  void take_back(const JobRecord& job);
   Result<void> send(const Batch& batch, const JobRecord& job);
   Result<void> rerun(const JobRecord& job, const std::optional<JobEdit>& changes, uid_t editor);
   Result<JobDescription> edited(const JobRecord& job, const JobEdit& changes, uid_t editor) const;

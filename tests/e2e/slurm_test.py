@@ -1,0 +1,135 @@
+"""Jobs for a cluster, against a stand-in for Slurm's commands: what sbatch is asked, and that each
+job runs once whatever is killed. tests/slurm has the same on a real cluster."""
+
+import json
+import os
+import time
+import unittest
+
+from daemon_case import DEADLINE, DaemonCase
+
+FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fake_slurm")
+
+
+class Slurm(DaemonCase):
+    def setUp(self):
+        super().setUp()
+        self.fake = self.path("fake")
+        os.mkdir(self.fake)
+        self.env.update(PATH=os.path.realpath(FAKE) + ":" + self.env["PATH"], FAKE_SLURM=self.fake)
+        self.env.pop("SLURM_CONF", None)
+        self.start_daemon()
+
+    def calls(self, name):
+        with open(self.fake + "/calls", encoding="utf-8") as file:
+            return [call[1:] for call in map(json.loads, file) if call[0] == name]
+
+    def until(self, what, holds):
+        end = time.monotonic() + DEADLINE
+        while not (value := holds()):
+            self.assertLess(time.monotonic(), end, f"{what} did not come")
+            time.sleep(0.05)
+        return value
+
+    def switch(self, name, text=""):
+        with open(f"{self.fake}/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def wait(self, *words):
+        return self.berth("wait", *words, code=None)
+
+    def test_what_sbatch_is_asked(self):
+        self.berth("submit", "--on", "slurm", "--gpus", "2", "--model", "A100", "--timeout", "1h",
+                   "--priority", "3", "--partition", "gpu", "--slurm-option=--mem=4G", "--", "true")
+        self.wait("1")
+        (words,) = self.calls("sbatch")
+        self.assertRegex(words[1], r"^--job-name=berth-[0-9a-f]{8}-[0-9a-f]{16}$")
+        self.assertEqual(words[2], words[1].replace("--job-name", "--comment"))
+        self.assertEqual(words[:1] + words[3:], [
+            "--parsable", "--output=/dev/null", "--chdir=/", "--kill-on-invalid-dep=yes",
+            "--nodes=1", "--ntasks=1", "--gpus-per-node=a100:2", "--time=62", "--nice=3",
+            "--no-requeue", "--partition=gpu", "--mem=4G"])
+
+    def test_an_array_is_one_call(self):
+        self.berth("submit", "--on", "slurm", "--array", "5-24", "--",
+                   "echo $BERTH_JOB_ID.$BERTH_ARRAY_INDEX.$BERTH_TARGET; exit $((BERTH_JOB_ID % 2))")
+        self.wait("1-20")
+        (words,) = self.calls("sbatch")
+        self.assertIn("--array=0-19", words)
+        for job in self.jobs():
+            number = job["id"]
+            self.assertEqual(job["exit_code"], number % 2)
+            self.assertEqual(self.berth("logs", str(number)), f"{number}.{number + 4}.slurm\n")
+
+    def test_text_arrives_as_it_is(self):
+        tricky = "printf '%s|' \"$A\" 'it'\"'\"'s' \"a\nb\" '$x' \\\\; echo"
+        self.env["A"] = "two\nlines 'and' \"quotes\""
+        self.berth("submit", "--on", "slurm", "--array", "2", "--", tricky)
+        self.wait("1-2")
+        self.assertEqual(self.berth("logs", "2"), f"{self.env['A']}|it's|a\nb|$x|\\|\n")
+
+    def test_a_cluster_that_is_down_is_waited_for(self):
+        self.switch("down")
+        self.berth("submit", "--on", "slurm", "--", "true")
+        self.until("the reason", lambda: "does not answer" in self.berth("why", "1"))
+        self.assertEqual(self.jobs()[0]["state"], "queued")
+        os.remove(self.fake + "/down")
+        self.wait("1")
+        self.assertEqual(self.jobs()[0]["state"], "succeeded")
+
+    def test_a_refusal_ends_the_job_with_slurms_words(self):
+        self.switch("refuse", "Job violates accounting/QOS policy (job submit limit)")
+        self.berth("submit", "--on", "slurm", "--", "true")
+        self.wait("1")
+        job = self.jobs()[0]
+        self.assertEqual(job["state"], "failed")
+        self.assertIn("job submit limit", job["reason"])
+        self.assertEqual(len(self.calls("sbatch")), 1)
+
+    def test_a_submission_that_slurm_loses_is_sent_again(self):
+        self.switch("lose")
+        self.berth("submit", "--on", "slurm", "--", "true")
+        self.wait("1")
+        self.assertEqual(self.jobs()[0]["state"], "succeeded")
+        self.assertEqual(len(self.calls("sbatch")), 2)
+
+    def test_the_daemon_dies_at_each_step(self):
+        for point in ("slurm.before_sbatch", "slurm.after_sbatch"):
+            self.berth("daemon", "stop")
+            daemon = self.start_daemon(failpoints=point + "=kill")
+            self.try_berth("submit", "--on", "slurm", "--", f"echo x >>{self.path('runs')}")
+            self.dies(daemon)
+            self.start_daemon()
+        self.wait("1-2")
+        self.assertEqual([job["state"] for job in self.jobs()], ["succeeded"] * 2)
+        with open(self.path("runs"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "x\nx\n")
+
+    def test_kill_reaches_the_job(self):
+        self.berth("submit", "--on", "slurm", "--",
+                   f"trap 'echo told >{self.path('told')}; exit 7' TERM; "
+                   f"echo up >{self.path('up')}; while :; do sleep 0.1; done")
+        self.until("a start", lambda: os.path.exists(self.path("up"))
+                   and self.jobs()[0]["state"] == "running")
+        self.berth("kill", "1")
+        self.wait("1")
+        self.assertEqual(self.jobs()[0]["state"], "cancelled")
+        self.assertTrue(os.path.exists(self.path("told")))
+
+    def test_a_second_copy_does_not_run(self):
+        self.berth("submit", "--on", "slurm", "--", f"echo x >>{self.path('runs')}; sleep 3")
+        self.until("a start", lambda: os.path.exists(self.path("runs")))
+        folder = next(n for n in os.listdir(self.home + "/slurm/slurm") if n.startswith("berth-"))
+        with open(f"{self.home}/slurm/slurm/{folder}/c/0", encoding="utf-8") as claim:
+            self.assertTrue(claim.read().startswith("1.1 0 n1 0 "))
+        self.kill_daemon()
+        os.remove(f"{self.home}/slurm/slurm/{folder}/sent")  # as if the answer never came
+        self.start_daemon()
+        self.wait("1")
+        with open(self.path("runs"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "x\n")
+        self.assertEqual(self.jobs()[0]["state"], "succeeded")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""What the tests on a real Slurm cluster share: a cluster of three nodes on this machine."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+
+from daemon_case import DEADLINE, DaemonCase  # noqa: E402
+
+NODES = ("n1", "n2", "n3")
+GPUS = 4
+
+
+class SlurmCase(DaemonCase):
+    """Each test has a cluster and a daemon of its own."""
+
+    devices = "sim:1"
+    cluster_options = {}
+
+    def setUp(self):
+        super().setUp()
+        # Its sockets' names must be short.
+        self.cluster = "/tmp/bs" + self.folder.rsplit("-", 1)[1]
+        self.cluster_env = dict(os.environ, BERTH_SLURM_DIR=self.cluster, **self.cluster_options)
+        self.addCleanup(self.run_fixture, "down", "--purge")
+        self.up()
+        self.env["SLURM_CONF"] = self.cluster + "/slurm.conf"
+        self.start_daemon()
+
+    def run_fixture(self, name, *words):
+        done = subprocess.run([os.path.join(HERE, name), *words], env=self.cluster_env, text=True,
+                              capture_output=True, timeout=180, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def up(self):
+        """Starts the cluster, or what of it has died."""
+        self.run_fixture("up")
+
+    def slurm(self, *words):
+        return subprocess.run(words, env=dict(self.env), text=True, capture_output=True, timeout=60,
+                              check=False).stdout
+
+    def kill_part(self, name):
+        """kill -9 of slurmctld or of slurmd-n1."""
+        with open(f"{self.cluster}/run/{name}.pid", encoding="utf-8") as file:
+            pid = int(file.read())
+        try:
+            process = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        self.gone(process)
+        os.close(process)
+
+    def until(self, what, holds, deadline=2 * DEADLINE):
+        """Waits until `holds` does."""
+        end = time.monotonic() + deadline
+        while not (value := holds()):
+            self.assertLess(time.monotonic(), end, f"{what} did not come")
+            time.sleep(0.1)
+        return value
+
+    def submit(self, *words):
+        return int(self.berth("submit", "--on", "slurm", *words).split("-")[0])
+
+    def job(self, number):
+        return next(job for job in self.jobs() if job["id"] == number)
+
+    def await_state(self, number, *states, deadline=2 * DEADLINE):
+        return self.until(f"job {number} {states}",
+                          lambda: (j := self.job(number))["state"] in states and j, deadline)
+
+    def ledger(self, name="ledger"):
+        """The lines that jobs wrote themselves, as lists of words."""
+        try:
+            with open(self.path(name), encoding="utf-8") as file:
+                return [line.split() for line in file]
+        except FileNotFoundError:
+            return []
+
+    def wait_all(self, deadline=300):
+        self.until("the end of all jobs",
+                   lambda: all(job["state"] not in ("queued", "starting", "running", "held")
+                               for job in self.jobs()), deadline)
