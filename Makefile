@@ -28,16 +28,16 @@ all: build-packages
 demo: all
 	@tools/demo
 
-test: TESTS = yes
+test test-slurm test-cluster: TESTS = yes
 test: test-packages all
 	@tools/run-tests build
 
 # `berth cluster` on real Slurm, in namespaces: three boxes on this machine. As root.
-test-cluster: all slurm-packages
+test-cluster: test-packages slurm-packages all
 	@tools/test-cluster build/berth
 
 # On a real Slurm cluster that the tests start on this machine.
-test-slurm: test-packages all
+test-slurm: test-packages slurm-packages all
 	@tests/slurm/run build/berth
 
 bench: bench-packages
