@@ -29,7 +29,9 @@ class Learned final : public Policy {
         options_(options),
         order_{options.aging},
         use_(options.half_life),
-        use_scale_(std::log(2.0) / std::max(to_seconds(options.half_life), 1e-9)) {}
+        use_scale_(std::log(2.0) / std::max(to_seconds(options.half_life), 1e-9)) {
+    hopeless_.reserve(kMostCandidates);
+  }
 
   std::string_view name() const override { return "rl"; }
   bool ranks_are_broken() const { return ranks_are_broken_; }
@@ -183,7 +185,8 @@ class Learned final : public Policy {
   void rank_all(const View& view, std::span<const RankedJob> jobs) {
     rest_ = rest_of(view.devices(), jobs, candidates_.waiting());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      fits_[i] = may_fit(view, jobs[i]);
+      fits_[i] =
+          i > 0 && jobs[i].shape == jobs[i - 1].shape ? fits_[i - 1] : has_room(view, jobs[i]);
       const auto place = fits_[i] ? tight_place(view, jobs[i], {}) : std::nullopt;
       ranks_[i] = rank_of_job(view, jobs[i], fits_[i], place.value_or(TightFit::Place{}));
     }
@@ -211,6 +214,16 @@ class Learned final : public Policy {
     return model_.tight && !job.alone && tight_.knows(view.queue().needs(job.shape));
   }
 
+  /// What ranks depend on must not depend on what was tried before: another policy that goes on
+  /// from a checkpoint has not tried it.
+  bool has_room(const View& view, const RankedJob& job) const {
+    if (!may_fit(view, job) || view.queue().needs(job.shape).any_whole_device()) {
+      return may_fit(view, job);
+    }
+    return chooses_device(view, job) ? tight_place(view, job, {}).has_value()
+                                     : view.place(job.shape, {}).has_value();
+  }
+
   double rank_of_job(const View& view, const RankedJob& job, bool fits,
                      const TightFit::Place& place) {
     if (job.owner != owner_seen_ || view.now() != use_seen_) {
@@ -222,38 +235,53 @@ class Learned final : public Policy {
         model_, look_at(job, rest_, {view.now(), fits, owner_use_, place.slack, place.gap}), rest_);
   }
 
+  /// The smallest rank first, and of equal ones the first job.
+  bool goes_later(std::size_t one, std::size_t other) const {
+    return ranks_[one] != ranks_[other] ? ranks_[one] > ranks_[other] : one > other;
+  }
+
   std::optional<Proposal> choose(const View& view, std::span<const RankedJob> jobs,
                                  Waited& waited) {
-    constexpr double kOut = std::numeric_limits<double>::infinity();
-    for (std::size_t tries = 2 * jobs.size(); tries > 0; --tries) {
-      const auto best = static_cast<std::size_t>(
-          std::min_element(ranks_.begin(),
-                           ranks_.begin() + static_cast<std::ptrdiff_t>(jobs.size())) -
-          ranks_.begin());
-      if (ranks_[best] == kOut) {
-        return std::nullopt;
-      }
+    const auto later = [this](std::size_t one, std::size_t other) {
+      return goes_later(one, other);
+    };
+    const auto begin = order_of_ranks_.begin();
+    auto end = begin + static_cast<std::ptrdiff_t>(jobs.size());
+    std::iota(begin, end, std::size_t{0});
+    std::make_heap(begin, end, later);
+    hopeless_.clear();
+    for (std::size_t tries = 2 * jobs.size(); tries > 0 && begin != end; --tries) {
+      const std::size_t best = *begin;
       const RankedJob& job = jobs[best];
       if (fits_[best]) {
         if (auto devices = place(view, job, waited)) {
           return Proposal{job.key.job, std::move(*devices)};
         }
-        if (may_fit(view, job)) {
-          ranks_[best] = kOut;  // only what is kept for another job stands in the way
-        } else {
+        if (!may_fit(view, job)) {
           rank_again(view, jobs, job.shape);
+          std::make_heap(begin, end, later);
+          continue;
         }
-        continue;
-      }
-      if (!waited.any && model_.starts != Starts::Pass) {
+        // Only what is kept for another job stands in the way.
+      } else if (!waited.any && model_.starts != Starts::Pass && !is_hopeless(view, job)) {
         wait_for(view, job, waited, model_.starts == Starts::Hold);
         if (holds_all_) {
           return std::nullopt;
         }
+        if (!waited.any) {
+          hopeless_.push_back(job.shape);
+        }
       }
-      ranks_[best] = kOut;
+      std::pop_heap(begin, end, later);
+      --end;
     }
     return std::nullopt;
+  }
+
+  /// Whether nothing can be kept for such a job: that was seen in this decision.
+  bool is_hopeless(const View& view, const RankedJob& job) const {
+    return std::find(hopeless_.begin(), hopeless_.end(), job.shape) != hopeless_.end() &&
+           !impatient(view, view.job(job.key.job));
   }
 
   /// Jobs of this kind turned out not to fit.
@@ -322,6 +350,8 @@ class Learned final : public Policy {
   Rest rest_;
   std::array<double, kMostCandidates> ranks_{};
   std::array<bool, kMostCandidates> fits_{};
+  std::array<std::size_t, kMostCandidates> order_of_ranks_{};  // a heap
+  std::vector<ShapeId> hopeless_;  // kinds of job for which nothing can be kept
   bool ranks_are_broken_ = false;  // some are not numbers, so none is believed
   OwnerId owner_seen_;
   Time use_seen_ = kNever;
