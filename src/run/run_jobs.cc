@@ -18,6 +18,17 @@ RunJob make_job(JobLine line) {
   return job;
 }
 
+// Whose jobs these are. Asked for once: a million jobs may come, and each question is a system
+// call.
+uid_t real_user() {
+  static const uid_t user = ::getuid();
+  return user;
+}
+uid_t effective_user() {
+  static const uid_t user = ::geteuid();
+  return user;
+}
+
 /// The error names the line, if the job stands on one.
 Failure wrong(const JobLine& line, const Error& error) {
   return line.line == 0 ? Failure(error)
@@ -52,7 +63,7 @@ Result<JobSpec> RunJobs::specify(const JobLine& line, bool& never) {
   line.options.apply(spec);
   spec.needs.settle();
   spec.owner = owners_.of(line.options.project.value_or(""), 0);
-  if (const Result<void> settled = driver_.mps().settle(spec.needs, ::geteuid()); !settled) {
+  if (const Result<void> settled = driver_.mps().settle(spec.needs, effective_user()); !settled) {
     return Failure(settled.error());
   }
   if (const Result<void> added = add_dependencies(spec, line, never); !added) {
@@ -104,7 +115,7 @@ Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
   if (driver_.memory().learns()) {
     driver_.memory().claim(spec->needs, recipe);
   }
-  const bool learned = driver_.lengths().estimate(*spec, recipe, ::getuid());
+  const bool learned = driver_.lengths().estimate(*spec, recipe, real_user());
   if (never) {
     // Its number and its account are those that it would have had, had it come in time.
     number(line, Outcome::Cancelled);
@@ -121,7 +132,7 @@ Result<RunJobs::Taken> RunJobs::add(JobLine line, Time at) {
     driver_.memory().jobs_wait(id, 1, recipe);
   }
   if (learned) {
-    driver_.lengths().jobs_wait(id, 1, recipe, ::getuid());
+    driver_.lengths().jobs_wait(id, 1, recipe, real_user());
   }
   return Taken::Queued;
 }
