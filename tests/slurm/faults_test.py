@@ -9,7 +9,7 @@ from slurm_case import SlurmCase
 class Faults(SlurmCase):
     def once(self, sleep=0):
         """A job that writes down each of its runs."""
-        return (f"echo begin $BERTH_JOB_ID >>{self.path('ledger')}; sleep {sleep}; "
+        return (f"echo begin $BERTH_JOB_ID >>{self.path('ledger')}; sleep {sleep} && "
                 f"echo end $BERTH_JOB_ID >>{self.path('ledger')}")
 
     def check_once(self, count):
