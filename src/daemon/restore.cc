@@ -107,8 +107,7 @@ class Restorer {
   /// The job has devices, as far as its record knows.
   void take_up_attempt(const LiveJob& job, Restore& command) {
     const bool runs = is_known(running_, job);
-    if (!runs && !is_known(ended_, job) &&
-        may_have_run(job)) {
+    if (!runs && !is_known(ended_, job) && may_have_run(job)) {
       ended_[job.id] = {job.id, job.attempt, AttemptEnd::Kind::Lost};
     }
     const bool is_over = is_known(ended_, job);

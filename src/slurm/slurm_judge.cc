@@ -125,6 +125,18 @@ void SlurmTarget::judge_unstarted(Batch& batch, std::uint32_t index, const Squeu
     }
     return;
   }
+  constexpr int kMostSends = 5;
+  const bool broke = row != nullptr && !row->state.starts_with("CANCELLED") && code != kNoFolder &&
+                     code != kCannotClaim;
+  if (broke && batch.state == Batch::State::Sent && batch.send < kMostSends) {
+    // Its node or Slurm broke before the job's script began: another copy can do no harm.
+    batch.state = Batch::State::Ready;
+    batch.retry = {};
+    return wake(Clock::now());
+  }
+  if (broke && batch.send < kMostSends) {
+    return;  // it is sent again already
+  }
   if (code == kNoFolder) {
     over.note = fmt::format("its node does not see the folder {}, which the cluster must share",
                             settings_.folder);

@@ -136,9 +136,14 @@ void SlurmTarget::send_ready(Clock::time_point now) {
 
 void SlurmTarget::send(Batch& batch) {
   std::vector<std::uint32_t> indices;
+  const bool some = std::any_of(batch.elements.begin(), batch.elements.end(),
+                                [](const Element& each) { return each.missing.has_value(); });
   for (std::uint32_t i = 0; i < batch.elements.size(); ++i) {
-    if (batch.elements[i].state == Element::State::Waits && !batch.elements[i].stop) {
+    Element& element = batch.elements[i];
+    // Of a batch that was sent before, those that are no longer in the queue.
+    if (element.state == Element::State::Waits && !element.stop && (!some || element.missing)) {
       indices.push_back(i);
+      element.id.clear();
     }
   }
   batch.state = Batch::State::Sending;

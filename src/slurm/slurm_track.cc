@@ -219,9 +219,11 @@ void SlurmTarget::settle_batch(Batch& batch, const std::vector<const SqueueRow*>
   }
 }
 
+/// Whether something hangs on the next answer.
 bool SlurmTarget::any_missing() const {
   return std::any_of(batches_.begin(), batches_.end(), [](const auto& each) {
-    return std::any_of(each.second->elements.begin(), each.second->elements.end(),
+    return each.second->state == Batch::State::Doubtful ||
+           std::any_of(each.second->elements.begin(), each.second->elements.end(),
                        [](const Element& element) {
                          return element.missing && element.state != Element::State::Over;
                        });

@@ -1,6 +1,7 @@
 """What the tests on a real Slurm cluster share: a cluster of three nodes on this machine."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -27,7 +28,7 @@ class SlurmCase(DaemonCase):
         self.cluster = "/tmp/bs" + self.folder.rsplit("-", 1)[1]
         self.cluster_env = dict(os.environ, BERTH_SLURM_DIR=self.cluster, **self.cluster_options)
         self.addCleanup(self.run_fixture, "down", "--purge")
-        self.up()
+        self.up_somewhere()
         self.env["SLURM_CONF"] = self.cluster + "/slurm.conf"
         self.start_daemon()
 
@@ -35,6 +36,17 @@ class SlurmCase(DaemonCase):
         done = subprocess.run([os.path.join(HERE, name), *words], env=self.cluster_env, text=True,
                               capture_output=True, timeout=180, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def up_somewhere(self):
+        """On ports of its own: other clusters may start at the same time."""
+        for port in random.sample(range(27000, 31900, 16), 5):
+            self.cluster_env["BERTH_SLURM_PORT"] = str(port)
+            done = subprocess.run([os.path.join(HERE, "up")], env=self.cluster_env, text=True,
+                                  capture_output=True, timeout=180, check=False)
+            if done.returncode == 0:
+                return
+            self.run_fixture("down", "--purge")
+        self.fail(done.stderr)
 
     def up(self):
         """Starts the cluster, or what of it has died."""

@@ -31,8 +31,8 @@ std::optional<int> run_on_target(Words words) {
   if (target.empty() || target == "local") {
     return std::nullopt;
   }
-  const auto dashes = static_cast<std::size_t>(std::find(words.begin(), words.end(), "--") -
-                                               words.begin());
+  const auto dashes =
+      static_cast<std::size_t>(std::find(words.begin(), words.end(), "--") - words.begin());
   JobOptions options;
   std::string file = "-";
   Args args("berth run --on TARGET [options] [FILE | -- COMMAND…]",
