@@ -2,9 +2,9 @@
 
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "api/http_error.h"
 #include "api/http_responder.h"
@@ -77,8 +77,9 @@ void HttpConnection::wait_readable() {
 }
 
 void HttpConnection::receive() {
-  // Shared by all connections: nothing stays in it between calls.
-  static thread_local std::array<char, RequestIntake::kReadBytes> buffer;
+  // Shared by all connections: nothing stays in it between calls. It is on the heap, because every
+  // process and thread would pay for a buffer among its thread's variables.
+  static thread_local std::vector<char> buffer(RequestIntake::kReadBytes);
   const ssize_t got = ::recv(socket_.fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (got == 0) {
     ends_.end_client();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -26,10 +28,7 @@ double within(double t, int freedom) {
   return odd ? 2 / std::numbers::pi * (angle + sum) : sum;
 }
 
-}  // namespace
-
-double student_upper(double risk, int freedom) {
-  freedom = std::clamp(freedom, 1, kMostFreedom);
+double find_upper(double risk, int freedom) {
   double low = 0;
   double high = 1;
   while (within(high, freedom) < 1 - 2 * risk && high < 1e9) {
@@ -41,6 +40,19 @@ double student_upper(double risk, int freedom) {
     (within(middle, freedom) < 1 - 2 * risk ? low : high) = middle;
   }
   return high;
+}
+
+}  // namespace
+
+double student_upper(double risk, int freedom) {
+  freedom = std::clamp(freedom, 1, kMostFreedom);
+  // A value takes thousands of operations, and the end of each job asks for the same few.
+  thread_local std::map<std::pair<double, int>, double> known;
+  const auto [value, is_new] = known.try_emplace({risk, freedom});
+  if (is_new) {
+    value->second = find_upper(risk, freedom);
+  }
+  return value->second;
 }
 
 }  // namespace berth

@@ -107,7 +107,7 @@ void Daemon::decide(Time at) {
 void Daemon::set_alarm() {
   const Time now = clock_.now();
   const Time wake =
-      std::min({driver_->wake_at(), turns_->due(), requests_->due(now), files_->room.due()});
+      std::min({driver_->wake_at(), turns_->due(), requests_->due(), files_->room.due()});
   loop_.set_alarm(wake == kNever ? kForever : std::max(Duration{}, wake - now), [] {});
 }
 

@@ -118,8 +118,8 @@ Result<void> DaemonDevices::save(Store& store, const Driver& driver) const {
 }
 
 Result<void> DaemonDevices::open_locks(const std::string& state_folder, Driver& driver) {
-  Result<std::unique_ptr<DeviceLocks>> opened =
-      DeviceLocks::open({"daemon", state_folder, "berth daemon of " + state_folder}, group_.list());
+  Result<std::unique_ptr<DeviceLocks>> opened = DeviceLocks::open(
+      {"daemon", state_folder, "berth daemon of " + state_folder, true}, group_.list());
   if (!opened) {
     return Failure(opened.error());
   }

@@ -1,33 +1,48 @@
 #include "daemon/job_pauses.h"
 
+#include <algorithm>
+
 #include "base/process_facts.h"
 
 namespace berth {
 namespace {
 
-constexpr Duration kPauseLook = std::chrono::milliseconds(5);
-constexpr Duration kLongestPause = std::chrono::seconds(5);  // that stopping a job may take
+constexpr Duration kLongestPause = std::chrono::seconds(5);      // that stopping a job may take
+constexpr Duration kUsualPause = std::chrono::milliseconds(50);  // that it takes mostly
 
 }  // namespace
 
-void JobPauses::told(JobId job, bool stopped, Time at) {
-  pausing_[job] = {stopped, at + kLongestPause};
+void JobPauses::told(JobId job, bool stopped, bool heard, Time at) {
+  const DrivenAttempt* attempt = driver_.attempts().find(job);
+  if (attempt == nullptr || is_stopped(attempt->pid) == stopped) {
+    pausing_.erase(job);
+    events_.job_changed(job);
+    return;
+  }
+  pausing_[job] = at + (heard ? kLongestPause : kUsualPause);
 }
 
-void JobPauses::settle(Time at) {
+void JobPauses::settled(JobId job) {
+  pausing_.erase(job);
+  events_.job_changed(job);
+}
+
+void JobPauses::expire(Time at) {
   std::erase_if(pausing_, [&](const auto& entry) {
-    const auto& [id, pausing] = entry;
-    const DrivenAttempt* attempt = driver_.attempts().find(id);
-    const bool waits =
-        attempt != nullptr && at < pausing.until && is_stopped(attempt->pid) != pausing.stopped;
-    if (!waits) {
-      events_.job_changed(id);
+    const auto& [job, until] = entry;
+    if (until > at) {
+      return false;
     }
-    return !waits;
+    events_.job_changed(job);
+    return true;
   });
 }
 
-Time JobPauses::due(Time at) const { return pausing_.empty() ? kNever : at + kPauseLook; }
+Time JobPauses::due() const {
+  const auto first = std::min_element(pausing_.begin(), pausing_.end(),
+                                      [](auto& a, auto& b) { return a.second < b.second; });
+  return first == pausing_.end() ? kNever : first->second;
+}
 
 bool JobPauses::is_stopped(pid_t pid) {
   const std::optional<ProcStat> stat = pid > 0 ? read_proc_stat(pid) : std::nullopt;

@@ -1,7 +1,6 @@
 // JobPauses: jobs that were told to stop or to go on. The signal passes through a job's shim, and
-// each process stops when the signal reaches it. Listeners are told when the job has stopped or
-// gone on. Nothing announces that moment, so JobPauses looks every few milliseconds while there are
-// such jobs.
+// the shim tells when the job has stopped or goes on; then listeners are told. The shim of a job
+// that an earlier daemon started has no wire to this one: listeners are told a moment later.
 #pragma once
 
 #include <sys/types.h>
@@ -17,24 +16,22 @@ class JobPauses {
  public:
   JobPauses(const Driver& driver, EventHub& events) : driver_(driver), events_(events) {}
 
-  void told(JobId job, bool stopped, Time at);
-  /// Tells listeners about the jobs that have stopped or gone on.
-  void settle(Time at);
-  /// When to look again; kNever when no job is being stopped or resumed.
-  Time due(Time at) const;
+  /// `heard`: settled() will be called.
+  void told(JobId job, bool stopped, bool heard, Time at);
+  /// The job has stopped or goes on.
+  void settled(JobId job);
+  /// Tells listeners about the jobs of which nothing will be heard any more.
+  void expire(Time at);
+  /// When expire() is to be called; kNever when no job is being stopped or resumed.
+  Time due() const;
 
   /// Whether the process is stopped, by `berth pause` or in any other way.
   static bool is_stopped(pid_t pid);
 
  private:
-  struct Pausing {
-    bool stopped = false;  // whether it was told to stop
-    Time until;            // then listeners are told its actual state
-  };
-
   const Driver& driver_;
   EventHub& events_;
-  std::map<JobId, Pausing> pausing_;
+  std::map<JobId, Time> pausing_;  // and when listeners are told at the latest
 };
 
 }  // namespace berth

@@ -70,6 +70,7 @@ HostListeners Requests::listeners() {
   listeners.output_changed = [this](JobId job, bool over) {
     logs_.job_changed(job, over, parts_.desk.now());
   };
+  listeners.pause_settled = [this](JobId job) { pauses_.settled(job); };
   listeners.job_ended = [this](JobId job, bool failed) { waiters_.job_ended(job, failed); };
   return listeners;
 }
@@ -84,7 +85,7 @@ void Requests::begin_turn(Time at) {
   whatif_.check(at);
   shadow_.check(parts_.desk.driver.policy(), at);
   worker_.check();
-  pauses_.settle(at);
+  pauses_.expire(at);
 }
 
 void Requests::end_turn() {
@@ -93,8 +94,8 @@ void Requests::end_turn() {
   logs_.expire(parts_.desk.now());
 }
 
-Time Requests::due(Time at) const {
-  return std::min({logs_.next_deadline(), whatif_.deadline(), shadow_.due(), pauses_.due(at)});
+Time Requests::due() const {
+  return std::min({logs_.next_deadline(), whatif_.deadline(), shadow_.due(), pauses_.due()});
 }
 
 void Requests::settle_waiters() {

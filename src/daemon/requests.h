@@ -63,7 +63,7 @@ class Requests {
   /// At the end of a turn, when its changes are on disk: tells the clients that wait for them.
   void end_turn();
   /// When there is something to do, even if nothing happens before.
-  Time due(Time at) const;
+  Time due() const;
 
  private:
   std::vector<RouteTable::Route> all_routes();

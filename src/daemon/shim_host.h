@@ -30,6 +30,7 @@ struct HostListeners {
   std::function<std::optional<UsageLog>(JobId, std::uint16_t attempt)> used_before;
   std::function<void(JobId, std::uint16_t attempt)> attempt_over;  // called when that is on disk
   std::function<void(JobId, bool over)> output_changed;            // it begins, or is complete
+  std::function<void(JobId)> pause_settled;                        // it has stopped, or goes on
   std::function<void(JobId, bool failed)> job_ended;               // called when that is on disk
 };
 

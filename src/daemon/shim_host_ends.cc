@@ -30,6 +30,9 @@ void ShimHost::take_shim_events() {
     take_end(end, at);
     (void)BERTH_FAILPOINT("daemon.end_seen");
   }
+  for (const JobId job : parts_.runner.take_pauses()) {
+    listeners_.pause_settled(job);
+  }
 }
 
 void ShimHost::take_start(const AttemptStart& start, Time at) {

@@ -30,11 +30,12 @@ class Targets final : public ShimRunner {
   bool may_have_run(JobId job, std::uint16_t attempt, bool started) const override;
   Result<void> start(const ShimLaunch& launch) override;
   void stop(JobId job, StopSignal signal) override { runner_of(job).stop(job, signal); }
-  void pause(JobId job, bool stopped) override { runner_of(job).pause(job, stopped); }
+  bool pause(JobId job, bool stopped) override { return runner_of(job).pause(job, stopped); }
   void send(JobId job, int signal) override { runner_of(job).send(job, signal); }
   int event_fd() const override { return events_.get(); }
   std::vector<AttemptStart> take_starts() override;
   std::vector<AttemptEnd> take_ends() override;
+  std::vector<JobId> take_pauses() override { return here_->take_pauses(); }
   void forget(JobId job, std::uint16_t attempt) override;
   bool take_back(JobId job) override;
 

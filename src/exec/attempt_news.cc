@@ -12,7 +12,7 @@ namespace berth {
 AttemptNews::AttemptNews() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void AttemptNews::update() {
-  const bool wanted = !starts_.empty() || !ends_.empty();
+  const bool wanted = !starts_.empty() || !ends_.empty() || !pauses_.empty();
   if (wanted == readable_) {
     return;
   }
@@ -37,6 +37,12 @@ std::vector<AttemptEnd> AttemptNews::take_ends() {
   });
   std::vector<AttemptEnd> taken(ends_.begin(), untold);
   ends_.erase(ends_.begin(), untold);
+  update();
+  return taken;
+}
+
+std::vector<JobId> AttemptNews::take_pauses() {
+  std::vector<JobId> taken = std::exchange(pauses_, {});
   update();
   return taken;
 }

@@ -148,6 +148,10 @@ bool AttemptWatch::take(ReceivedMessage received) {
                  std::move(attempt->second.wire)});
       end(attempt, kind_of(message.end), message.end);
       break;
+    case ShimMessage::Kind::Stopped:
+    case ShimMessage::Kind::Resumed:
+      news_.add_pause(attempt->second.name.job);
+      break;
   }
   return true;
 }

@@ -1,6 +1,6 @@
 // AttemptWatch: the attempts that have not ended, from the request for each to its end. It goes by
 // what the launcher and the shims say, by the process of each attempt, and where those fail by the
-// folder; starts and ends become news.
+// folder; starts, pauses and ends become news.
 #pragma once
 
 #include <cstdint>

@@ -322,14 +322,30 @@ void Shim::close_files() {
   }
 }
 
+/// On this shim's own wire. False when no daemon hears it.
+bool Shim::say(ShimMessage& message) {
+  message.serial = request_.serial;
+  return nursery_.wire >= 0 && raw_syscall(SYS_write, nursery_.wire, raw_address(&message),
+                                           sizeof message) == long{sizeof message};
+}
+
 /// False when no daemon hears it. The next one finds the record.
 bool Shim::report() {
   ShimMessage message;
   message.kind = ShimMessage::Kind::Ended;
-  message.serial = request_.serial;
   message.end = end_;
-  return nursery_.wire >= 0 && raw_syscall(SYS_write, nursery_.wire, raw_address(&message),
-                                           sizeof message) == long{sizeof message};
+  return say(message);
+}
+
+/// The job has stopped or goes on. Told once for each request: a job that stops itself over and
+/// over does not keep the daemon busy.
+void Shim::note_pause(int status) {
+  if (tells_pause_ && WIFSTOPPED(status) == paused_) {
+    tells_pause_ = false;
+    ShimMessage message;
+    message.kind = paused_ ? ShimMessage::Kind::Stopped : ShimMessage::Kind::Resumed;
+    say(message);
+  }
 }
 
 void Shim::wait_for_job() {
@@ -359,8 +375,13 @@ int Shim::asked_signal(int value) const {
 
 void Shim::reap() {
   int status = 0;
-  for (pid_t pid = 0; job_ != 0 && (pid = raw_wait(&status, WNOHANG)) > 0;) {
+  constexpr int kAll = WNOHANG | WUNTRACED | WCONTINUED;
+  for (pid_t pid = 0; job_ != 0 && (pid = raw_wait(&status, kAll)) > 0;) {
     if (pid != job_) {
+      continue;
+    }
+    if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+      note_pause(status);
       continue;
     }
     job_ = 0;
@@ -387,6 +408,7 @@ void Shim::pass_on(int signal) {
   signal_tree(::getpid(), job_, signal);
   if (signal == SIGSTOP || signal == SIGCONT) {
     paused_ = signal == SIGSTOP;
+    tells_pause_ = true;
   } else if (signal == SIGTERM && paused_) {
     // A stopped process would not see it.
     paused_ = false;

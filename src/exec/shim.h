@@ -78,6 +78,8 @@ class Shim {
   bool write_end();
   bool try_write_end(const EndLine& line);
   void close_files();
+  void note_pause(int status);
+  bool say(ShimMessage& message);
   bool report();
 
   ShimRequest request_;
@@ -93,7 +95,8 @@ class Shim {
   SpawnPlan plan_;
   std::unique_ptr<Cgroup> cgroup_;  // opened when it is needed
   pid_t job_ = 0;                   // 0 before it is started and once it has ended
-  bool paused_ = false;
+  bool paused_ = false;             // it was told to stop
+  bool tells_pause_ = false;        // the daemon waits to hear that it has stopped, or goes on
   EndRecord end_;
 };
 

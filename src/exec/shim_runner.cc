@@ -53,7 +53,11 @@ class FolderShimRunner final : public ShimRunner {
   void stop(JobId job, StopSignal signal) override {
     send(job, signal == StopSignal::Kill ? SIGKILL : SIGTERM);
   }
-  void pause(JobId job, bool stopped) override { send(job, stopped ? SIGSTOP : SIGCONT); }
+  bool pause(JobId job, bool stopped) override {
+    send(job, stopped ? SIGSTOP : SIGCONT);
+    const LiveAttempt* attempt = attempts_.find(job);
+    return attempt != nullptr && (attempt->wire || !attempt->process);
+  }
   void send(JobId job, int signal) override;
   int event_fd() const override { return epoll_.fd(); }
   std::vector<AttemptStart> take_starts() override {
@@ -63,6 +67,10 @@ class FolderShimRunner final : public ShimRunner {
   std::vector<AttemptEnd> take_ends() override {
     pump();
     return news_.take_ends();
+  }
+  std::vector<JobId> take_pauses() override {
+    pump();
+    return news_.take_pauses();
   }
   void forget(JobId job, std::uint16_t attempt) override;
 

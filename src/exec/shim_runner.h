@@ -105,15 +105,19 @@ class ShimRunner {
   virtual Result<void> start(const ShimLaunch& launch) = 0;
   // Jobs that have ended are left alone. For a job that is being started, the signal waits.
   virtual void stop(JobId job, StopSignal signal) = 0;
-  virtual void pause(JobId job, bool stopped) = 0;  // SIGSTOP or SIGCONT to the whole tree
-  virtual void send(JobId job, int signal) = 0;     // to the whole tree
+  /// SIGSTOP or SIGCONT to the whole tree. True: take_pauses() will tell when the job's main
+  /// process has stopped or goes on, unless it already had, or its shim dies.
+  virtual bool pause(JobId job, bool stopped) = 0;
+  virtual void send(JobId job, int signal) = 0;  // to the whole tree
 
-  /// Readable when take_starts() or take_ends() may have something; call both then.
+  /// Readable when one of these may have something; call all of them then.
   virtual int event_fd() const = 0;
   /// An end is held back until the start of its attempt, if there was one, has been taken. A
   /// NotStarted end may follow a start.
   virtual std::vector<AttemptStart> take_starts() = 0;
   virtual std::vector<AttemptEnd> take_ends() = 0;
+  /// Jobs that have stopped or go on, as pause() asked.
+  virtual std::vector<JobId> take_pauses() { return {}; }
 
   /// Takes back an attempt that has not started, at once: it never will, and has no end. False when
   /// it has started, or may have.

@@ -62,6 +62,8 @@ struct ShimMessage {
     Exists,   // the attempt has a file already: it is not run again
     Failed,   // the shim could not be forked, or could not make the file: `error` and `step`
     Ended,    // the attempt is over, as its file tells: `end`. The shim waits for another
+    Stopped,  // the job has stopped, as it was told
+    Resumed,  // the job goes on, as it was told
   };
   Kind kind = Kind::Ready;
   std::int32_t error = 0;

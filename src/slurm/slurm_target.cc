@@ -222,12 +222,13 @@ bool SlurmTarget::take_back(JobId job) {
   return true;
 }
 
-void SlurmTarget::pause(JobId job, bool stopped) {
+bool SlurmTarget::pause(JobId job, bool stopped) {
   Place place;
   if (const Element* element = find(job, &place);
       element != nullptr && element->state == Element::State::Runs) {
     cancel(*place.batch, place.index, stopped ? "--full --signal=STOP" : "--full --signal=CONT");
   }
+  return false;
 }
 
 void SlurmTarget::send(JobId job, int signal) {

@@ -56,7 +56,7 @@ class SlurmTarget final : public ShimRunner {
   bool may_have_run(JobId, std::uint16_t, bool started) const override { return started; }
   Result<void> start(const ShimLaunch& launch) override;
   void stop(JobId job, StopSignal signal) override;
-  void pause(JobId job, bool stopped) override;
+  bool pause(JobId job, bool stopped) override;
   void send(JobId job, int signal) override;
   int event_fd() const override { return events_.get(); }
   std::vector<AttemptStart> take_starts() override;

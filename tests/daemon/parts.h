@@ -35,8 +35,9 @@ class FakeRunner final : public ShimRunner {
   void stop(JobId job, StopSignal signal) override {
     told.push_back((signal == StopSignal::Kill ? "kill " : "stop ") + std::to_string(job.value));
   }
-  void pause(JobId job, bool stopped) override {
+  bool pause(JobId job, bool stopped) override {
     told.push_back((stopped ? "pause " : "resume ") + std::to_string(job.value));
+    return true;
   }
   void send(JobId job, int signal) override {
     told.push_back("signal " + std::to_string(signal) + " " + std::to_string(job.value));

@@ -162,6 +162,28 @@ TEST_P(ShimRunnerTest, PausesAndResumesTheWholeTree) {
   EXPECT_EQ(end_of(1).signal, SIGTERM);
 }
 
+TEST_P(ShimRunnerTest, TellsThatAJobHasStoppedAndThatItGoesOn) {
+  make_gate("up");
+  start(1, "echo up > up; exec sleep 1000");
+  EXPECT_EQ(hear("up"), "up\n");
+  const pid_t job = pid_of(1);
+  const auto told = [&] { return runner_->take_pauses() == std::vector<JobId>{JobId{1}}; };
+  EXPECT_TRUE(runner_->pause(JobId{1}, true));
+  EXPECT_TRUE(eventually(told));
+  EXPECT_EQ(state_of(job), 'T') << "not before";
+  EXPECT_TRUE(runner_->pause(JobId{1}, false));
+  EXPECT_TRUE(eventually(told));
+  EXPECT_EQ(state_of(job), 'S');
+  // What it does of its own accord is told to nobody.
+  ::kill(job, SIGSTOP);
+  EXPECT_TRUE(eventually([&] { return state_of(job) == 'T'; }));
+  ::kill(job, SIGCONT);
+  EXPECT_TRUE(eventually([&] { return state_of(job) == 'S'; }));
+  runner_->stop(JobId{1}, StopSignal::Terminate);
+  EXPECT_EQ(end_of(1).signal, SIGTERM);
+  EXPECT_TRUE(runner_->take_pauses().empty());
+}
+
 TEST_P(ShimRunnerTest, SendsAnySignal) {
   make_gate("up");
   start(1, "trap 'exit 9' USR1; echo up > up; while :; do sleep 0.01; done");

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
 
+#include "cli/toolkit/question.h"
 #include "cluster/conf_texts.h"
 #include "cluster/look_at_box.h"
 #include "gpu/devices.h"
@@ -29,13 +29,10 @@ Result<bool> agree(const std::vector<std::string>& plan, bool yes) {
   if (yes) {
     return true;
   }
-  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+  if (!can_ask()) {
     return fail(ErrorCode::Refused, "nobody can be asked here, so nothing was done: add --yes");
   }
-  fmt::print(stderr, "go on? [y/N] ");
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return is_agreed("go on?");
 }
 
 void print_step(std::string_view sentence) {

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
 
 #include "base/read_file.h"
 #include "base/text.h"
 #include "cli/cluster/cluster_options.h"
 #include "cli/toolkit/args.h"
 #include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/question.h"
 #include "cluster/box_daemons.h"
 #include "cluster/conf_texts.h"
 #include "cluster/look_at_box.h"
@@ -59,8 +59,7 @@ std::string ask_for_token(const std::string& host) {
     ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
     fmt::print(stderr, "token that {} has shown: ", host);
   }
-  std::string token;
-  std::getline(std::cin, token);
+  std::string token = read_answer();
   if (hidden) {
     ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     fmt::print(stderr, "\n");

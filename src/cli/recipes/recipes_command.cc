@@ -1,11 +1,9 @@
 // berth recipes: what was learned from the jobs of this home, and what is to be forgotten of it.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <set>
 
 #include "base/fd.h"
@@ -16,6 +14,7 @@
 #include "cli/recipes/runs_file.h"
 #include "cli/recipes/trial_file.h"
 #include "cli/toolkit/args.h"
+#include "cli/toolkit/question.h"
 #include "cli/toolkit/risk_option.h"
 #include "memory/peak_rewrite.h"
 
@@ -158,13 +157,8 @@ Result<std::set<std::string>> keys_to_forget(const RecipesCommand& command,
 }
 
 bool agreed(const RecipesCommand& command, std::size_t count) {
-  if (command.yes || count <= 1 || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
-    return true;
-  }
-  fmt::print(stderr, "forget what was learned of {} recipes? [y/N] ", count);
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return command.yes || count <= 1 || !can_ask() ||
+         is_agreed(fmt::format("forget what was learned of {} recipes?", count));
 }
 
 Result<void> forget_recipes(const RecipesCommand& command) {

@@ -1,16 +1,15 @@
 #include "cli/toolkit/selection.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <iostream>
 #include <iterator>
 #include <map>
 
 #include "api/http_text.h"
 #include "api/messages/ids.h"
 #include "cli/toolkit/daemon_client.h"
+#include "cli/toolkit/question.h"
 
 namespace berth {
 
@@ -82,7 +81,7 @@ bool Selection::one_by_one() const {
 }
 
 Result<bool> confirm(std::string_view verb, const Selection& selection, std::string_view among) {
-  if (selection.one_by_one() || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) {
+  if (selection.one_by_one() || !can_ask()) {
     return true;
   }
   const bool narrowed =
@@ -95,13 +94,7 @@ Result<bool> confirm(std::string_view verb, const Selection& selection, std::str
   if (!chosen) {
     return Failure(chosen.error());
   }
-  if (chosen->count <= 1) {
-    return true;
-  }
-  fmt::print(stderr, "{} {} jobs? [y/N] ", verb, chosen->count);
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
+  return chosen->count <= 1 || is_agreed(fmt::format("{} {} jobs?", verb, chosen->count));
 }
 
 Result<std::vector<JobReport>> list_jobs(const Selection& selection, bool all) {

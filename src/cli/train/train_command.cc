@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <iostream>
+#include <ext/stdio_filebuf.h>
+#include <istream>
+#include <ostream>
 
 #include "base/read_file.h"
 #include "cli/commands.h"
@@ -313,8 +315,11 @@ Result<void> train(TrainOptions& options) {
     }
   }
   if (options.serve && options.sources.size() == 1 && !options.sources[0].gpus.empty()) {
-    std::ios::sync_with_stdio(false);
-    return serve_episodes(options.sources[0], options.course, std::cin, std::cout);
+    __gnu_cxx::stdio_filebuf<char> words(stdin, std::ios::in);
+    __gnu_cxx::stdio_filebuf<char> answers(stdout, std::ios::out);
+    std::istream in(&words);
+    std::ostream out(&answers);
+    return serve_episodes(options.sources[0], options.course, in, out);
   }
   if (options.serve) {
     return fail(ErrorCode::Usage, "--serve wants one --workload, and its --gpus");

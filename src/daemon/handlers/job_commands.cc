@@ -204,8 +204,9 @@ Result<void> JobCommands::send(const Batch& batch, const JobRecord& job) {
     if (verb == "signal") {
       runner_.send(id, signal);
     } else {
-      runner_.pause(id, verb == "pause");
-      pauses_.told(id, verb == "pause", desk_.now());
+      const bool stop = verb == "pause";
+      const bool heard = runner_.pause(id, stop);
+      pauses_.told(id, stop, heard, desk_.now());
     }
   });
   return {};

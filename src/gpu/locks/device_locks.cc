@@ -28,6 +28,8 @@ constexpr std::uint32_t kQuickRefusals = 8;
 constexpr milliseconds kMostPutOff{1000};
 constexpr std::chrono::seconds kForgetRefusals{5};
 constexpr std::chrono::seconds kLookForRemoved{1};
+// No longer, because an owner that is stopped hears no wish.
+constexpr milliseconds kLongestKept{5000};
 
 int lock_file(int file, int how) {
   while (::flock(file, how) != 0) {
@@ -65,6 +67,10 @@ Result<std::unique_ptr<DeviceLocks>> DeviceLocks::open(Owner owner,
     return Failure(waits.error());
   }
   locks->waits_ = std::move(*waits);
+  if (locks->owner_.keeps) {
+    locks->wishes_ = std::make_unique<LockWishes>();
+    locks->waits_->include(locks->wishes_->event_fd());
+  }
   if (const Result<void> opened = locks->open_folder(); !opened) {
     return Failure(opened.error());
   }
@@ -149,7 +155,7 @@ std::vector<DeviceLocks::Obstacle> DeviceLocks::try_acquire(std::span<const Devi
 
 std::optional<DeviceLocks::Obstacle> DeviceLocks::acquire(std::size_t index) {
   Place& place = places_[index];
-  if (place.lock) {
+  if (place.lock && (!place.kept || use_kept(place))) {
     return std::nullopt;
   }
   Result<void> done = open_folder();
@@ -189,6 +195,9 @@ Result<void> DeviceLocks::open_folder() {
     return Failure(folder.error());
   }
   folder_ = std::move(*folder);
+  if (wishes_ != nullptr) {
+    wishes_->follow(folder_);
+  }
   return {};
 }
 
@@ -207,7 +216,12 @@ DeviceLocks::Obstacle DeviceLocks::refuse(std::size_t index, const Result<void>&
     obstacle.error = problem.error().message;
     try_later(kFirstPatience, kMostPatience);
   } else if (attempt.winner()) {
-    obstacle.holder = std::move(attempt.winner());
+    obstacle.passing = attempt.winner()->kept;
+    if (obstacle.passing) {
+      obstacle.error = fmt::format("{} is about to give it up", describe(*attempt.winner()));
+    } else {
+      obstacle.holder = std::move(attempt.winner());
+    }
     place.patience = {};
     if (const Result<void> waits = waits_->await(index, std::move(attempt.in_the_way())); !waits) {
       obstacle.error = waits.error().message;
@@ -247,8 +261,13 @@ const DeviceLocks::Obstacle* DeviceLocks::obstacle(DeviceId device) const {
 
 std::vector<DeviceId> DeviceLocks::freed() {
   std::vector<DeviceId> devices;
+  hear_wishes();
   for (const std::size_t index : waits_->take()) {
     Place& place = places_[index];
+    if (place.expires && place.lock) {
+      expire_kept(index);
+      continue;
+    }
     if (place.refusals > kQuickRefusals && !place.put_off) {
       const std::uint32_t beyond = std::min(place.refusals - kQuickRefusals, 10U);
       waits_->after(index, std::min(milliseconds(1U << beyond), kMostPutOff));
@@ -270,9 +289,66 @@ void DeviceLocks::release(DeviceId device) {
   }
   slot.held = false;
   for (const std::size_t place : slot.places) {
-    if (--places_[place].slots_held == 0) {
+    if (--places_[place].slots_held == 0 && !keep(place)) {
       drop(places_[place]);
     }
+  }
+}
+
+/// False when it must be given back.
+bool DeviceLocks::keep(std::size_t index) {
+  Place& place = places_[index];
+  if (wishes_ == nullptr || !wishes_->hears() || place.wanted || !place.earlier.empty() ||
+      ::fchmod(place.lock.get(), kModeKept) != 0) {
+    return false;
+  }
+  place.kept = true;
+  place.idle = Clock::now();
+  if (!place.expires) {
+    place.expires = true;
+    waits_->after(index, kLongestKept);
+  }
+  return true;
+}
+
+/// False when the file is gone: then others may have the device by now.
+bool DeviceLocks::use_kept(Place& place) {
+  struct stat info {};
+  if (::fchmod(place.lock.get(), kModeHolding) == 0 && ::fstat(place.lock.get(), &info) == 0 &&
+      info.st_nlink > 0) {
+    place.kept = false;
+    return true;
+  }
+  drop(place);
+  return false;
+}
+
+void DeviceLocks::hear_wishes() {
+  if (wishes_ == nullptr) {
+    return;
+  }
+  const LockWishes::Made made = wishes_->take();
+  for (Place& place : places_) {
+    const bool asked =
+        made.missed ||
+        std::any_of(made.names.begin(), made.names.end(), [&](const std::string& name) {
+          return name.starts_with(place.prefix) && !name.starts_with(place.prefix + signature_);
+        });
+    place.wanted = place.lock && (place.wanted || asked);
+    if (place.wanted && place.kept) {
+      drop(place);
+    }
+  }
+}
+
+void DeviceLocks::expire_kept(std::size_t index) {
+  Place& place = places_[index];
+  const auto left = std::chrono::ceil<milliseconds>(place.idle + kLongestKept - Clock::now());
+  place.expires = place.kept && left.count() > 0;
+  if (place.expires) {
+    waits_->after(index, left);
+  } else if (place.kept) {
+    drop(place);
   }
 }
 
@@ -283,6 +359,8 @@ void DeviceLocks::drop(Place& place) {
   }
   place.earlier.clear();
   place.file.clear();
+  place.kept = false;
+  place.wanted = false;
   // Not only closed: what a job has left behind may have it open, too.
   (void)lock_file(place.lock.get(), LOCK_UN);
   place.lock.reset();
@@ -297,7 +375,7 @@ std::vector<std::string> DeviceLocks::restore() {
   looked_ = now;
   for (Place& place : places_) {
     struct stat info {};
-    if (place.lock && ::fstat(place.lock.get(), &info) == 0 && info.st_nlink == 0) {
+    if (place.lock && !place.kept && ::fstat(place.lock.get(), &info) == 0 && info.st_nlink == 0) {
       told.push_back(put_back(place));
     }
   }

@@ -26,6 +26,12 @@
 // finds an earlier file of its own (of its user and its identity) locks that file before it lists
 // the files, instead of steps 1 and 3.
 //
+// An owner that will want its devices again soon, as a daemon between two jobs, may keep a device
+// locked for a few seconds after its last use. Its file says so (mode 0544), and nobody counts the
+// device as used. It hears the file that another owner makes in step 1 (lock_wishes.h) and gives
+// the device up at once, so that the other, who has lost in step 2, gets it on its next try. Who
+// has asked while the device was in use is remembered: then it is not kept.
+//
 // So a stranger can do no more than any user may: have the device, and be named as its holder. A
 // stranger who locks another owner's file in between is named, too (find_lockers), and the device
 // is tried again.
@@ -48,6 +54,7 @@
 #include "gpu/locks/lock_attempt.h"
 #include "gpu/locks/lock_folder.h"
 #include "gpu/locks/lock_waits.h"
+#include "gpu/locks/lock_wishes.h"
 
 namespace berth {
 
@@ -58,7 +65,8 @@ class DeviceLocks {
     /// Distinguishes this owner from others of the same user and kind, also after a restart: a
     /// daemon's home. Empty: this process alone.
     std::string identity;
-    std::string task;  // shown to users who wait
+    std::string task;    // shown to users who wait
+    bool keeps = false;  // devices that it gives back, until another asks
   };
 
   /// For these devices, numbered by their places in the list. Leases none of them yet.
@@ -88,9 +96,10 @@ class DeviceLocks {
   /// The obstacle when the device was last tried, until freed() has reported the device.
   const Obstacle* obstacle(DeviceId device) const;
 
-  /// Readable when freed() has something.
+  /// Readable when freed() must be called.
   int event_fd() const { return waits_->event_fd(); }
   /// Devices that could not be leased and are worth another try. Another owner may be faster.
+  /// Gives up devices that are kept and wanted.
   std::vector<DeviceId> freed();
 
   /// Puts back lock files that were removed, and returns a line about each. Looks at most once a
@@ -119,6 +128,10 @@ class DeviceLocks {
     std::vector<std::string> earlier;  // other files of this owner, from before its restart
     bool visited = false;              // such files have been looked for
     std::size_t slots_held = 0;
+    bool kept = false;         // locked, and no slot is held
+    bool wanted = false;       // by another owner, since we have it
+    bool expires = false;      // waits_ will tell when it has been kept long enough
+    Clock::time_point idle{};  // since when it is kept
     std::optional<Obstacle> obstacle;
     Clock::time_point refused{};           // when last refused
     std::uint32_t refusals = 0;            // in a row
@@ -138,6 +151,10 @@ class DeviceLocks {
   LockAttempt::Question question(const Place& place) const;
   Obstacle refuse(std::size_t place, const Result<void>& problem, LockAttempt& attempt);
   bool passes(const std::string& name, const Place& place) const;
+  bool keep(std::size_t place);
+  bool use_kept(Place& place);
+  void hear_wishes();
+  void expire_kept(std::size_t place);
   void drop(Place& place);
   std::string put_back(Place& place);
   std::vector<DeviceId> slots_of(std::size_t place) const;
@@ -152,7 +169,8 @@ class DeviceLocks {
   std::vector<Place> places_;
   std::vector<Slot> slots_;  // by DeviceId
   std::unique_ptr<LockWaits> waits_;
-  Clock::time_point looked_{};  // when we last looked for removed files
+  std::unique_ptr<LockWishes> wishes_;  // of an owner that keeps devices
+  Clock::time_point looked_{};          // when we last looked for removed files
 };
 
 /// "GPU 0 is in use by alice's run, process 12: train.py" or "GPU 0 cannot be locked: …".

@@ -336,6 +336,7 @@ LockHolder read_holder(const LockClaim& claim, std::string path) {
   const ssize_t size = ::pread(claim.file.get(), text, sizeof text, 0);
   LockHolder holder = decode_holder({text, static_cast<std::size_t>(std::max<ssize_t>(size, 0))},
                                     claim.info.st_uid, std::move(path));
+  holder.kept = claim.kept();
   // Anybody can lock what anybody can read: a dead owner's file, say. Root may hold what it likes.
   const std::vector<FileLocker> lockers = find_lockers(claim.info);
   const bool strange =
@@ -362,7 +363,7 @@ std::vector<LockHolder> list_lock_holders(const std::string& root) {
   for (const std::string& name : *names) {
     const Result<std::optional<LockClaim>> claim = open_lock_claim(folder.get(), name);
     // Who only asks is left alone: a lock of ours, be it for a moment, would refuse them.
-    if (claim && *claim && (*claim)->holding() &&
+    if (claim && *claim && (*claim)->holding() && !(*claim)->kept() &&
         ::flock((*claim)->file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       holders.push_back(read_holder(**claim, fmt::format("{}/{}", root, name)));
     }

@@ -31,7 +31,8 @@ struct LockHolder {
   std::int64_t started = 0;  // seconds since 1970
   std::string device;        // as its owner calls it
   std::string task;
-  std::string path;  // of the file
+  std::string path;   // of the file
+  bool kept = false;  // nobody uses the device: it is given up to whoever asks
 };
 
 /// "alice's schedule, process 1234: train.py".
@@ -75,16 +76,19 @@ LockHolder decode_holder(std::string_view text, uid_t uid, std::string path);
 std::string lock_prefix(std::string_view key);
 
 /// The mode of a lock file shows how far its owner has come: still hidden, asking for the device,
-/// or holding it.
+/// holding it, or keeping
+/// it for a while although nobody uses it.
 inline constexpr mode_t kModeHidden = 0600;
 inline constexpr mode_t kModeAsking = 0644;
 inline constexpr mode_t kModeHolding = 0444;
+inline constexpr mode_t kModeKept = 0544;
 
 /// Another owner's file for a device, opened for reading.
 struct LockClaim {
   Fd file;
   struct stat info {};
   bool holding() const { return (info.st_mode & 0222) == 0; }
+  bool kept() const { return (info.st_mode & 0777) == kModeKept; }
 };
 /// Nothing for a file that cannot be a lock: a link, a pipe, a folder, a file that is still hidden
 /// or is gone.

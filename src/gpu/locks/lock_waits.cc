@@ -63,6 +63,12 @@ Result<std::unique_ptr<LockWaits>> LockWaits::make() {
   return waits;
 }
 
+void LockWaits::include(int fd) const {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  (void)::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
 /// Nobody ever stops the thread: whoever drops the locks is about to end, and a daemon wants to
 /// know.
 Result<void> LockWaits::await(std::size_t place, Fd file) {

@@ -28,6 +28,8 @@ class LockWaits {
   Result<void> await(std::size_t place, Fd file);
   void after(std::size_t place, std::chrono::milliseconds delay);
 
+  /// Makes event_fd() readable when this descriptor is, too. Not for LockWaits to read.
+  void include(int fd) const;
   /// Readable when take() has something.
   int event_fd() const { return events_.get(); }
   std::vector<std::size_t> take();
