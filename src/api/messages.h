@@ -6,6 +6,7 @@
 
 #include "api/json_writer.h"
 #include "api/messages/charts.h"
+#include "api/messages/cluster_devices.h"
 #include "api/messages/command.h"
 #include "api/messages/devices.h"
 #include "api/messages/edit.h"

@@ -83,6 +83,10 @@ std::vector<RouteTable::Route> Requests::all_routes() {
        [this, &desk, &devices](Asked asked) {
          show_device_history(desk, devices, books_.devices(), std::move(asked));
        }},
+      {"GET", "/v1/devices/cluster",
+       [this, &desk](Asked asked) {
+         show_cluster_devices(desk, parts_.targets, std::move(asked));
+       }},
       {"POST", "/v1/devices/add", device_change},
       {"POST", "/v1/devices/remove", device_change},
       {"POST", "/v1/devices/drain", device_change},

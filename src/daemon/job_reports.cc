@@ -138,7 +138,9 @@ JobReport JobReports::report(const JobRecord& record) const {
       report.state = phase_name(JobPhase::Queued);
     } else if (record.phase == JobPhase::Running) {
       report.gpus = names_of(*there);
+      report.node = there->node;
     }
+    report.slurm_job = there->id;
   }
   if (record.phase == JobPhase::Running) {
     report.paused = JobPauses::is_stopped(report.pid);

@@ -132,8 +132,8 @@ void Daemon::open_desk() {
   desk_->find_standing = [this](JobId job) { return runner_->standing(job); };
   reports_ = std::make_unique<JobReports>(*desk_, devices_);
   spill_ = std::make_unique<Spill>(*desk_, *reports_, *runner_);
-  requests_ = std::make_unique<Requests>(
-      Requests::Parts{*desk_, loop_, state_, *runner_, devices_, *reports_, *files_, clock_.now()});
+  requests_ = std::make_unique<Requests>(Requests::Parts{
+      *desk_, loop_, state_, *runner_, devices_, *reports_, *files_, clock_.now(), runner_.get()});
   host_->use(*desk_, requests_->listeners());
 }
 

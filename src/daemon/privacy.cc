@@ -18,6 +18,7 @@ JobReport Privacy::hidden(const JobReport& report) {
   out.state = report.state;
   out.attempt = report.attempt;
   out.gpus = report.gpus;
+  out.node = report.node;
   out.submitted = report.submitted;
   out.started = report.started;
   out.ended = report.ended;

@@ -111,8 +111,13 @@ void Requests::settle_waiters() {
 }
 
 DaemonFacts Requests::facts() const {
-  return {parts_.state.paths().state,   parts_.opened, web_.listening(), server_.budgets(),
-          parts_.desk.turns.watchdog(), shadow_};
+  return {parts_.state.paths().state,
+          parts_.opened,
+          web_.listening(),
+          server_.budgets(),
+          parts_.desk.turns.watchdog(),
+          shadow_,
+          parts_.targets == nullptr ? std::vector<std::string>() : parts_.targets->clusters()};
 }
 
 void Requests::handle(HttpRequest request, Turns::Reply reply) {

@@ -19,6 +19,7 @@
 #include "daemon/routes.h"
 #include "daemon/shadow.h"
 #include "daemon/state_folder.h"
+#include "daemon/targets.h"
 #include "daemon/waiters.h"
 #include "daemon/web_access.h"
 #include "daemon/whatif.h"
@@ -35,7 +36,8 @@ class Requests {
     DaemonDevices& devices;
     JobReports& reports;
     JobFiles& files;
-    Time opened;  // when the daemon was started
+    Time opened;                 // when the daemon was started
+    Targets* targets = nullptr;  // nullptr: there are no clusters
   };
   explicit Requests(const Parts& parts);
 

@@ -23,16 +23,30 @@ void Targets::watch(int fd) const {
   ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-std::vector<std::string> Targets::clusters() const {
-  std::vector<std::string> names;
+const std::vector<std::string>& Targets::clusters() {
+  constexpr auto kKept = std::chrono::seconds(5);
+  const auto now = std::chrono::steady_clock::now();
+  if (now < names_until_) {
+    return names_;
+  }
+  names_until_ = now + kKept;
+  names_.clear();
   const Result<std::vector<SlurmSettings>> known = read_clusters(options_.config);
   for (const SlurmSettings& each : known ? *known : std::vector<SlurmSettings>()) {
-    names.push_back(each.name);
+    names_.push_back(each.name);
   }
-  if (names.empty() && !find_program("", "sbatch").empty()) {
-    names.emplace_back(kUsualCluster);
+  if (names_.empty() && !find_program("", "sbatch").empty()) {
+    names_.emplace_back(kUsualCluster);
   }
-  return names;
+  return names_;
+}
+
+void Targets::look(const std::string& name, ClusterLook::Answered answered) {
+  const Result<SlurmTarget*> target = cluster(name);
+  if (!target) {
+    return answered(Failure(target.error()));
+  }
+  looks_[name].ask(**target, std::move(answered));
 }
 
 Result<SlurmTarget*> Targets::cluster(const std::string& name) {

@@ -2,6 +2,7 @@
 // another. To the rest of the daemon they are one runner. Owned by the loop's thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "base/fd.h"
 #include "core/job_spec.h"
+#include "daemon/cluster_look.h"
 #include "exec/shim_runner.h"
 #include "slurm/cluster_config.h"
 #include "slurm/slurm_target.h"
@@ -39,8 +41,8 @@ class Targets final : public ShimRunner {
   void forget(JobId job, std::uint16_t attempt) override;
   bool take_back(JobId job) override;
 
-  /// The clusters that jobs can be sent to, by name.
-  std::vector<std::string> clusters() const;
+  /// The clusters that jobs can be sent to, by name, as of the last few seconds.
+  const std::vector<std::string>& clusters();
   /// Opens the cluster if it is not open yet. An error says what is missing.
   Result<SlurmTarget*> cluster(const std::string& name);
   /// Whether the cluster could run such a job, as far as that is known.
@@ -49,6 +51,8 @@ class Targets final : public ShimRunner {
   Result<std::vector<std::string>> options_for(const JobSpec& spec);
   /// How an attempt stands that is on a cluster.
   std::optional<SlurmStanding> standing(JobId job) const;
+  /// What the devices of a cluster do. Calls `answered` now or later.
+  void look(const std::string& name, ClusterLook::Answered answered);
 
  private:
   ShimRunner& runner_of(JobId job);
@@ -56,6 +60,9 @@ class Targets final : public ShimRunner {
 
   std::unique_ptr<ShimRunner> here_;
   Options options_;
+  std::vector<std::string> names_;  // see clusters()
+  std::chrono::steady_clock::time_point names_until_{};
+  std::map<std::string, ClusterLook> looks_;
   std::map<std::string, std::unique_ptr<SlurmTarget>> open_;
   std::map<JobId, SlurmTarget*> away_;  // attempts that are not here
   Fd events_;

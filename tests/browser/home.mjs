@@ -22,6 +22,23 @@ export function launchBrowser() {
   });
 }
 
+/// Every program of PATH but Slurm's: a cluster that this machine may have is none of the tests' business.
+let programs = "";
+function withoutSlurm() {
+  if (programs === "") {
+    programs = fs.mkdtempSync(path.join(os.tmpdir(), "berth-path-"));
+    process.on("exit", () => fs.rmSync(programs, { recursive: true, force: true }));
+    const seen = new Set(["sbatch"]);
+    for (const folder of process.env.PATH.split(":").filter((each) => fs.existsSync(each))) {
+      for (const name of fs.readdirSync(folder).filter((each) => !seen.has(each))) {
+        seen.add(name);
+        fs.symlinkSync(path.join(folder, name), path.join(programs, name));
+      }
+    }
+  }
+  return programs;
+}
+
 /// A home with a daemon of its own. It starts by itself, with the first command.
 export class Home {
   constructor(devices = "sim:4x24GiB") {
@@ -32,6 +49,7 @@ export class Home {
       BERTH_GPUS: devices,
       BERTH_LOCKS: `${this.folder}/locks`,
       BERTH_TEST_MARK: this.folder,
+      PATH: withoutSlurm(),
       NO_COLOR: "1",
     });
   }

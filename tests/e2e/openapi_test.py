@@ -7,6 +7,7 @@ from http_case import HttpCase, Listener, is_job
 from mps_case import FAKES
 from openapi import Document, Mismatch
 
+SLURM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fake_slurm")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 WRONG = {"string": 5, "integer": "many", "number": "long", "boolean": "yes", "array": "a", "object": []}
 
@@ -99,10 +100,13 @@ class Answers(OpenApiCase):
             self.document.check({"$ref": "#/components/schemas/Error"}, reply.json(), path)
 
     def test_every_documented_answer_comes_and_is_as_documented(self):
+        os.mkdir(self.path("fake"))
+        self.env.update(PATH=SLURM + ":" + self.env["PATH"], FAKE_SLURM=self.path("fake"))
         daemon = self.start_daemon(words=["--everyone"])
         self.read_and_submit()
         self.command_jobs()
         self.change_devices()
+        self.look_at_a_cluster()
         self.sign_in_and_out()
         others = self.refuse_other_users()
         self.decide_otherwise()
@@ -220,6 +224,13 @@ class Answers(OpenApiCase):
                 self.check("POST", path, 400, "?names=sim:x")
             else:
                 self.check("POST", path, 404, "?names=none")
+
+    def look_at_a_cluster(self):
+        path = "/v1/devices/cluster"
+        self.check("GET", path, 400)
+        self.check("GET", path, 404, "?name=nowhere")
+        devices = self.check("GET", path, 200, "?name=slurm").json()["devices"]
+        self.assertEqual([device["node"] for device in devices], ["n1"] * 4 + ["n2"] * 4 + ["n3"] * 4)
 
     def sign_in_and_out(self):
         link = self.check("POST", "/v1/login", 200).json()

@@ -3,10 +3,11 @@ job runs once whatever is killed. tests/slurm has the same on a real cluster."""
 
 import json
 import os
+import subprocess
 import time
 import unittest
 
-from daemon_case import DEADLINE, DaemonCase
+from daemon_case import BERTH, DEADLINE, DaemonCase
 
 FAKE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fake_slurm")
 
@@ -104,6 +105,83 @@ class Slurm(DaemonCase):
         self.assertEqual([job["state"] for job in self.jobs()], ["succeeded"] * 2)
         with open(self.path("runs"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "x\nx\n")
+
+    def test_where_a_job_runs_is_told(self):
+        self.make_gates("gate")
+        self.assertEqual(self.status()["clusters"], ["slurm"])
+        self.berth("submit", "--on", "slurm", "--array", "2", "--", f"read x <{self.path('gate')}")
+        job = self.until("a start", lambda: next(
+            (job for job in self.jobs() if job["state"] == "running" and "node" in job), None))
+        self.assertEqual((job["on"], job["node"], job["gpus"]), ("slurm", "n1", ["n1:0"]))
+        self.assertEqual(job["slurm_job"], f"1_{job['id'] - 1}")
+        self.assertIn(f"slurm, on node n1, as job {job['slurm_job']} there",
+                      self.berth("show", str(job["id"])))
+        devices = json.loads(self.berth("gpus", "--on", "slurm", "--json"))["devices"]
+        self.assertEqual([device.get("user") for device in devices], ["ann"] + [None] * 11)
+        for _ in range(2):
+            self.release("gate")
+        self.wait("1-2")
+        self.assertNotIn("slurm_job", self.jobs()[0])
+
+    def test_run_waits_for_its_jobs(self):
+        self.berth("run", "--on", "slurm", "--", f"echo x >>{self.path('runs')}")
+        self.assertEqual(self.read("runs"), "x\n")
+        self.assertEqual([job["on"] for job in self.jobs()], ["slurm"])
+
+    # --- berth batch
+
+    def table(self, *files):
+        for name, text in (("good.sh", 'echo "$BERTH_TARGET $*" >>ledger\n'), ("bad.sh", "exit 3\n")):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(self.path("t.csv"), "w", encoding="utf-8") as file:
+            file.write("Directory,Executable,Filename,Epochs,Priority\n"
+                       + "".join(f"{self.folder},sh,{name},5,0\n" for name in files))
+
+    def test_a_batch_is_queued_there(self):
+        self.table("good.sh", "good.sh")
+        self.assertEqual(self.berth("batch", "t.csv", "--submit", "--on", "slurm",
+                                    "--partition", "gpu", "--timeout", "1h").strip(), "1-2")
+        self.wait("1-2")
+        self.assertEqual(sorted(self.read("ledger").splitlines()),
+                         ["slurm --epochs=5 --id=1", "slurm --epochs=5 --id=2"])
+        (words,) = self.calls("sbatch")
+        self.assertLessEqual({"--array=0-1", "--partition=gpu", "--time=62"}, set(words))
+
+    def test_a_batch_there_is_waited_for(self):
+        self.table("good.sh", "bad.sh")
+        done = self.try_berth("batch", "t.csv", "--num", "1", "--on", "slurm")
+        self.assertEqual((done.returncode, done.stdout), (1, "1-2\n"))
+        self.assertIn("1 succeeded, 1 failed", done.stderr)
+        self.assertEqual(self.read("ledger"), "slurm --epochs=5 --id=1\n")
+        rows = json.loads(self.berth("batch", "t.csv", "--status", "--json"))["rows"]
+        self.assertEqual([(row["state"], row["reason"]) for row in rows],
+                         [("succeeded", None), ("failed", "exit 3")])
+
+    def test_a_batch_that_was_interrupted_is_waited_for_again(self):
+        self.make_gates("gate")
+        self.table("good.sh")
+        with open(self.path("good.sh"), "a", encoding="utf-8") as file:
+            file.write("read x <gate; true\n")
+        command = subprocess.Popen([BERTH, "batch", "t.csv", "--on", "slurm"], env=self.env,
+                                   cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(command.stdout.readline(), "1\n")
+        command.kill()
+        command.communicate()
+        again = subprocess.Popen([BERTH, "batch", "t.csv", "--on", "slurm"], env=self.env,
+                                 cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        self.release("gate")
+        self.assertIn("1 succeeded, 0 failed", again.communicate(timeout=DEADLINE)[1])
+        self.assertEqual(again.returncode, 0)
+        self.assertEqual(self.read("ledger"), "slurm --epochs=5 --id=1\n")
+
+    def test_a_batch_there_needs_no_devices_of_here(self):
+        self.table("good.sh")
+        told = self.try_berth("batch", "t.csv", "--on", "slurm", "--gpus", "0,1")
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("use one of the two", told.stderr)
+
+    # --- ends
 
     def test_kill_reaches_the_job(self):
         self.berth("submit", "--on", "slurm", "--",

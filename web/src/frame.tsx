@@ -87,6 +87,16 @@ function Foot() {
   );
 }
 
+/// As web/favicon.svg has it, without a request of its own.
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="#0f6fd1" />
+      <path d="M9 7v18M9 17a7 5 0 0 1 14 0 7 5.500 0 0 1-14 1" fill="none" stroke="#fff" stroke-width="3.500" stroke-linecap="round" />
+    </svg>
+  );
+}
+
 /// What is shown is old while the daemon is gone: since when, and what to do about it.
 function Gone() {
   const since = goneSince.value;
@@ -121,7 +131,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </a>
       <header class="side">
         <a class="brand" href="#/">
-          <img src="/favicon.svg" alt="" />
+          <Mark />
           <span>berth</span>
           <span class="hidden-text">overview</span>
         </a>

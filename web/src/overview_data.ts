@@ -1,6 +1,6 @@
 // What the overview shows beyond the devices, kept fresh: running jobs by events, the rest read
 // anew when something changed.
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { get } from "./api";
 import { knownJob, readJobs } from "./known_jobs";
 import { listen } from "./live";
@@ -142,7 +142,11 @@ export class OverviewData {
     }
     const meanwhile = (this.meanwhile = new Map<number, Job>());
     try {
-      await Promise.all([this.readRunning(), this.readEnded(), this.readFailed(), this.readTimeline(), this.readTotals()]);
+      // What a part has read is shown when all parts have answered: one drawing instead of five. What
+      // fails is read again; should the daemon be gone, the stream tells.
+      const parts = [this.readRunning(), this.readEnded(), this.readFailed(), this.readTimeline(), this.readTotals()];
+      const answers = await Promise.allSettled(parts);
+      batch(() => answers.forEach((answer) => answer.status === "fulfilled" && answer.value()));
       await this.readParameters();
     } catch {
       // The stream tells when the daemon is gone, and all is read anew after that.
@@ -161,20 +165,22 @@ export class OverviewData {
   private async readRunning() {
     const select = runningStates.map((state) => `state=${state}`);
     const { jobs } = await readJobs({ select, limit: 1000 });
-    this.running.value = new Map(jobs.filter((job) => live.includes(job.state)).map((job) => [job.id, job]));
+    return () => {
+      this.running.value = new Map(jobs.filter((job) => live.includes(job.state)).map((job) => [job.id, job]));
+    };
   }
 
   /// The newest numbers; older ones that ended lately come with the timeline and by events.
   private async readEnded() {
     const query = { select: ["state=ended"], descending: true, limit: 4 * kHead };
     const { jobs } = await get("/v1/jobs", query);
-    this.takeEnds(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
+    return () => this.takeEnds(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
   }
 
   private async readFailed() {
     const query = { select: badStates.map((state) => `state=${state}`), descending: true, limit: 8 * kHead };
     const { jobs } = await get("/v1/jobs", query);
-    this.takeFailed(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
+    return () => this.takeFailed(jobs.map((job) => ({ ...job, ended: job.ended ?? job.submitted })));
   }
 
   /// Spans tell the name that the jobs of a sweep share, not what tells them apart.
@@ -196,18 +202,20 @@ export class OverviewData {
   private async readTimeline() {
     const now = Date.now() / 1000;
     const found = await get("/v1/timeline", { from: now - kPast, to: now + 7 * kDay, limit: 2000 });
-    this.spans.value = found.spans;
     const expected = found.spans.filter((span) => span.state === "expected");
     const head = expected
       .sort((a, b) => a.from - b.from || a.job - b.job)
       .slice(0, kHead)
       .map((span) => ({ ...span, id: span.job, gpus: span.gpus.length, starts: span.from }));
-    // At once, so that the list does not shrink while the rest is read.
-    this.queue.value = head.length < kHead ? [...head, ...(await this.readRest(head))].slice(0, kHead) : head;
+    const queue = head.length < kHead ? [...head, ...(await this.readRest(head))].slice(0, kHead) : head;
     const past = found.spans.filter((span) => ends.includes(span.state) && span.to !== null);
-    this.takeEnds(
-      past.map((span) => ({ ...span, id: span.job, state: span.state as State, started: span.from, ended: span.to! })),
-    );
+    return () => {
+      this.spans.value = found.spans;
+      this.queue.value = queue;
+      this.takeEnds(
+        past.map((span) => ({ ...span, id: span.job, state: span.state as State, started: span.from, ended: span.to! })),
+      );
+    };
   }
 
   /// Those of which nobody knows when they start follow the others.
@@ -221,6 +229,9 @@ export class OverviewData {
 
   private async readTotals() {
     const midnight = new Date().setHours(0, 0, 0, 0) / 1000;
-    this.totals.value = await get("/v1/totals", { since: midnight });
+    const totals = await get("/v1/totals", { since: midnight });
+    return () => {
+      this.totals.value = totals;
+    };
   }
 }

@@ -76,6 +76,8 @@ void fields(Io& io, In<Io, JobReport>& report) {
   not_yet(io, "ended", report.ended);
   io.or_null("log", report.log);
   wish(io, report.description);
+  io.or_nothing("node", report.node);
+  io.or_nothing("slurm_job", report.slurm_job);
   io.or_nothing("paused", report.paused);
   io.or_nothing("expected_start", report.expected_start);
   io.or_nothing("expected_start_from", report.expected_start_from);

@@ -48,6 +48,8 @@ struct JobReport {
   std::string state;
   std::uint16_t attempt = 0;
   std::vector<std::string> gpus;  // names of those that the newest attempt has or had
+  std::string node;               // of a cluster, on which it runs; empty: none
+  std::string slurm_job;          // its number there, while Slurm has it; empty: none
   pid_t pid = 0;
   std::optional<int> exit_code;
   std::optional<int> signal;

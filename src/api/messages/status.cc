@@ -59,6 +59,7 @@ void fields(Io& io, In<Io, StatusReply>& status) {
   io.field("version_text", status.version_text);
   io.field("started", status.started, 3);
   io.field("hostname", status.hostname);
+  io.field("clusters", status.clusters);
   io.field("jobs", status.jobs);
   io.field("load", status.load);
 }

@@ -68,6 +68,7 @@ struct StatusReply {
   std::string version_text;
   double started = 0;
   std::string hostname;
+  std::vector<std::string> clusters;          // by name, to which the client may send jobs
   std::map<std::string, std::uint64_t> jobs;  // number of jobs in each state
   LoadReport load;
 };

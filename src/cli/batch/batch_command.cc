@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -12,7 +13,9 @@
 #include "cli/batch/batch_options.h"
 #include "cli/commands.h"
 #include "cli/toolkit/gpus_option.h"
+#include "cli/toolkit/job_options.h"
 #include "cli/toolkit/line_flags.h"
+#include "cli/toolkit/words.h"
 #include "exec/direct_runner.h"
 
 namespace berth {
@@ -96,6 +99,12 @@ int tell_all_done(const BatchCommand& command, const std::vector<Task>& tasks,
   return failed > 0 ? 1 : 0;
 }
 
+/// Whether an earlier command has queued rows that have not ended, as far as is known.
+bool has_queued_rows(const BatchProgress& progress) {
+  return std::any_of(progress.rows.begin(), progress.rows.end(),
+                     [](const auto& row) { return row.second.state == RowState::Submitted; });
+}
+
 Result<int> execute_batch(BatchCommand& command) {
   if (const Result<void> settled = command.settle(); !settled) {
     return Failure(settled.error());
@@ -131,11 +140,15 @@ Result<int> execute_batch(BatchCommand& command) {
   for (std::size_t row = 0; row < tasks->size() && !pending; ++row) {
     pending = is_pending(progress.row(row), (*tasks)[row], command.batch.rerun_failed);
   }
-  if (!pending) {
+  const bool awaits = command.goes_away() && !command.submit;
+  if (!pending && !(awaits && has_queued_rows(progress))) {
     return tell_all_done(command, *tasks, progress);
   }
-  return command.submit ? submit_batch(command, *tasks, *journal)
-                        : run_batch(command, *tasks, *journal);
+  if (!command.submit && !awaits) {
+    return run_batch(command, *tasks, *journal);
+  }
+  const Result<int> queued = pending ? submit_batch(command, *tasks, *journal) : Result<int>(0);
+  return queued && awaits ? await_batch(*journal) : queued;
 }
 
 }  // namespace
@@ -171,6 +184,7 @@ void BatchCommand::declare(Args& args) {
             "there is no profiling: a script that is not known runs alone first.\n"
             "Of the options below, --mps, --timeout, --retries and --weight\n"
             "count then");
+  declare_target(args, run.defaults.needs);
   add_gpus_option(args, gpus);
   sharing.declare(args);
   mps.declare(args, MpsOption::Word::May);
@@ -191,6 +205,7 @@ void BatchCommand::declare(Args& args) {
   args.example("berth batch --csv tasks.csv --num 20 --header None --gpus 0,1 --log-dir logs");
   args.example("berth batch tasks.csv --status");
   args.example("berth batch tasks.csv --submit");
+  args.example("berth batch tasks.csv --on slurm");
 }
 
 Result<void> BatchCommand::settle() {
@@ -202,6 +217,10 @@ Result<void> BatchCommand::settle() {
   }
   if (num < 0 || batch.profile_epochs < 0) {
     return fail(ErrorCode::Usage, "--num and --profile-epochs cannot be negative");
+  }
+  if (goes_away() && gpus != environment_variable("BERTH_GPUS")) {
+    return fail(ErrorCode::Usage,
+                "--gpus names devices of this machine, and --on a cluster: use one of the two");
   }
   if (format.python.find('/') != format.python.npos) {
     std::error_code error;  // tasks run in other folders

@@ -32,11 +32,16 @@ struct BatchCommand {
   bool json = false;
 
   void declare(Args& args);
+  /// Whether the tasks go to the daemon's queue, and may run on a cluster (--on).
+  bool goes_away() const { return run.defaults.needs.away() || !run.defaults.needs.spill.empty(); }
   /// Checks and completes the options. Call it when all options are known.
   Result<void> settle();
   /// The path of the progress file: beside the batch file itself, with links resolved.
   std::string journal() const;
 };
+
+/// Waits until the rows that are queued have ended, and tells how.
+Result<int> await_batch(BatchJournal& journal);
 
 /// Queues the pending rows and prints their job numbers.
 Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& tasks,

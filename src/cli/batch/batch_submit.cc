@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/batch/batch_daemon.h"
 #include "cli/batch/batch_options.h"
+#include "cli/commands.h"
 #include "cli/jobs/submission.h"
 #include "cli/toolkit/job_options.h"
+#include "cli/toolkit/words.h"
 #include "spec/text_jobs.h"
 
 namespace berth {
@@ -82,7 +85,12 @@ Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& t
     return Failure(defaults.error());
   }
   command.defaults.apply(defaults->spec);
-  if (const Result<void> applied = command.mps.apply(defaults->spec.needs); !applied) {
+  const Needs& wanted = command.run.defaults.needs;
+  Needs& needs = defaults->spec.needs;
+  needs.target = wanted.target;
+  needs.target_options = wanted.target_options;
+  needs.spill = wanted.spill;
+  if (const Result<void> applied = command.mps.apply(needs); !applied) {
     return Failure(applied.error());
   }
   for (;;) {
@@ -119,7 +127,37 @@ Result<int> submit_batch(const BatchCommand& command, const std::vector<Task>& t
       }
     }
     fmt::print("{}\n", job_ranges(*replies));
+    std::fflush(stdout);
   }
+}
+
+Result<int> await_batch(BatchJournal& journal) {
+  std::vector<std::size_t> rows;
+  std::vector<SubmitReply> jobs;
+  for (const auto& [row, record] : journal.progress().rows) {
+    if (record.state != RowState::Submitted) {
+      continue;
+    }
+    rows.push_back(row);
+    if (jobs.empty() || jobs.back().first.value + jobs.back().count != record.job) {
+      jobs.push_back({JobId{record.job}, 0, {}});
+    }
+    ++jobs.back().count;
+  }
+  const std::string ranges = job_ranges(jobs);
+  const int waited = wait_main(split(ranges, ' '));
+  if (const Result<void> noted = note_ends(journal); !noted) {
+    return Failure(noted.error());
+  }
+  std::size_t succeeded = 0;
+  std::size_t failed = 0;
+  for (const std::size_t row : rows) {
+    const RowState state = journal.progress().row(row).state;
+    succeeded += state == RowState::Succeeded ? 1 : 0;
+    failed += state == RowState::Failed ? 1 : 0;
+  }
+  fmt::print(stderr, "{} succeeded, {} failed\n", succeeded, failed);
+  return failed > 0 ? 1 : waited;
 }
 
 }  // namespace berth

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "api/json_writer.h"
 #include "base/paths.h"
 #include "cli/toolkit/table.h"
+#include "daemon/cluster_look.h"
 #include "slurm/cluster_config.h"
-#include "slurm/cluster_facts.h"
-#include "slurm/cluster_holders.h"
 #include "slurm/slurm_words.h"
 
 namespace berth {
@@ -32,63 +30,6 @@ Result<std::string> ask(const SlurmSettings& cluster, std::vector<std::string> w
   return answer.output;
 }
 
-struct DeviceLine {
-  std::string node;
-  std::uint32_t gpu = 0;
-  std::string type;
-  std::string state;   // of the node, in small letters
-  std::string reason;  // of a node that is down or drained
-  DeviceHolder holder;
-};
-
-std::vector<DeviceLine> lines_of(
-    const std::vector<ClusterNode>& nodes,
-    const std::map<std::pair<std::string, std::uint32_t>, DeviceHolder>& holders) {
-  std::vector<DeviceLine> lines;
-  for (const ClusterNode& node : nodes) {
-    std::string state = node.state;
-    for (char& each : state) {
-      each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-    }
-    std::uint32_t gpu = 0;
-    for (const auto& [type, count] : node.gpus) {
-      for (std::uint32_t i = 0; i < count; ++i, ++gpu) {
-        DeviceLine line{node.name, gpu, type, state, node.reason, {}};
-        if (const auto held = holders.find({node.name, gpu}); held != holders.end()) {
-          line.holder = held->second;
-        }
-        lines.push_back(std::move(line));
-      }
-    }
-  }
-  return lines;
-}
-
-std::string as_json(const std::vector<DeviceLine>& lines) {
-  JsonWriter json;
-  json.object([&] {
-    json.array("devices", [&] {
-      for (const DeviceLine& line : lines) {
-        json.object([&] {
-          json.field("node", line.node);
-          json.field("gpu", line.gpu);
-          json.field("type", line.type);
-          json.field("node_state", line.state);
-          if (!line.reason.empty()) {
-            json.field("reason", line.reason);
-          }
-          if (!line.holder.job.empty()) {
-            json.field("slurm_job", line.holder.job);
-            json.field("user", line.holder.user);
-            json.field("name", line.holder.name);
-          }
-        });
-      }
-    });
-  });
-  return json.take() + '\n';
-}
-
 }  // namespace
 
 Result<std::string> cluster_devices(const std::string& cluster, bool json,
@@ -108,9 +49,9 @@ Result<std::string> cluster_devices(const std::string& cluster, bool json,
   if (!jobs) {
     return Failure(jobs.error());
   }
-  const std::vector<DeviceLine> lines = lines_of(read_nodes(*nodes), read_holders(*jobs));
+  const ClusterDevicesReply found = read_cluster_devices(*nodes, *jobs);
   if (json) {
-    return as_json(lines);
+    return to_json(found) + '\n';
   }
   Table table;
   table.column("NODE");
@@ -121,10 +62,10 @@ Result<std::string> cluster_devices(const std::string& cluster, bool json,
   table.column("USER");
   table.yielding_column("NAME");
   table.optional_column("REASON");
-  for (const DeviceLine& line : lines) {
-    table.row({line.node, std::to_string(line.gpu), line.type, line.state,
-               line.holder.job.empty() ? "-" : line.holder.job, line.holder.user,
-               printable(line.holder.name), printable(line.reason)});
+  for (const ClusterDeviceReport& line : found.devices) {
+    table.row({line.node, std::to_string(line.gpu), line.type, line.node_state,
+               line.slurm_job.empty() ? "-" : line.slurm_job, line.user, printable(line.name),
+               printable(line.reason)});
   }
   return table.render(terminal.columns, terminal.colour);
 }

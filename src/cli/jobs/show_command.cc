@@ -49,6 +49,16 @@ std::string mps_words(const Needs& needs) {
              : fmt::format("{}% of the GPU's threads", needs.thread_percentage);
 }
 
+/// "lab, on node n2, as job 17_4 there"; empty: on this machine.
+std::string place_words(const JobReport& job) {
+  const Needs& needs = job.description.spec.needs;
+  if (!needs.away()) {
+    return needs.spill.empty() ? "" : "this machine, or a cluster that would start it earlier";
+  }
+  return fmt::format("{}{}{}", needs.target, job.node.empty() ? "" : ", on node " + job.node,
+                     job.slurm_job.empty() ? "" : fmt::format(", as job {} there", job.slurm_job));
+}
+
 void print_job(const JobReport& job) {
   const std::size_t columns = describe_terminal(STDOUT_FILENO).columns;
   const auto line = [columns](std::string_view label, const std::string& value) {
@@ -89,6 +99,7 @@ void print_job(const JobReport& job) {
   line("parameters", pairs(told.parameters));
   line("labels", pairs(told.labels));
   line("GPUs", joined(job.gpus));
+  line("runs on", place_words(job));
   line("process", number(job.pid, 0));
   line("submitted", local_time(job.submitted));
   line("started", local_time(job.started));

@@ -47,6 +47,9 @@ HttpResponse status_answer(const Desk& desk, const DaemonFacts& facts, const Pee
   status.version_text = BERTH_VERSION;
   status.started = seconds(facts.opened);
   status.hostname = host_name();
+  if (viewer.uid == ::getuid()) {
+    status.clusters = facts.clusters;  // only its own user's jobs are sent there
+  }
   for (std::size_t i = 0; i < kPhases; ++i) {
     status.jobs.emplace(phase_name(static_cast<JobPhase>(i)), desk.store.jobs().counts()[i]);
   }

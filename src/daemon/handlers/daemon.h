@@ -2,14 +2,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/budgets.h"
 #include "api/messages/status.h"
 #include "daemon/desk.h"
 #include "daemon/routes.h"
+#include "daemon/shadow.h"
 #include "daemon/shim_host.h"
 #include "daemon/watchdog.h"
-#include "daemon/shadow.h"
 #include "daemon/whatif.h"
 
 namespace berth {
@@ -22,6 +23,7 @@ struct DaemonFacts {
   const Budgets& budgets;  // what clients have and may have
   const Watchdog& watchdog;
   const Shadow& shadow;
+  std::vector<std::string> clusters;  // by name
 };
 
 /// Memory of this process; 0 when unknown.

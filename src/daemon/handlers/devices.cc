@@ -1,6 +1,7 @@
 #include "daemon/handlers/devices.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -121,6 +122,23 @@ DevicesReply devices_reply(const Desk& desk, const DaemonDevices& devices) {
 
 void list_devices(Desk& desk, const DaemonDevices& devices, RoutedRequest asked) {
   desk.answer(std::move(asked.reply), json(to_json(devices_reply(desk, devices))));
+}
+
+void show_cluster_devices(Desk& desk, Targets* targets, RoutedRequest asked) {
+  if (asked.request.peer.uid != ::getuid()) {
+    return desk.answer(std::move(asked.reply), not_yours());
+  }
+  const std::string name(asked.request.parameter("name").value_or(""));
+  if (name.empty()) {
+    return desk.answer(std::move(asked.reply), failed({ErrorCode::Usage, "say which cluster"}));
+  }
+  if (targets == nullptr) {
+    return desk.answer(std::move(asked.reply), not_found("cluster"));
+  }
+  targets->look(name, [&desk, held = std::make_shared<Turns::Reply>(std::move(asked.reply))](
+                          const Result<std::string>& found) {
+    desk.answer(std::move(*held), found ? json(*found) : failed(found.error()));
+  });
 }
 
 void change_devices(Desk& desk, DaemonDevices& devices, RoutedRequest asked) {

@@ -61,7 +61,7 @@ export function AddCsv() {
       setText={(next) => change({ text: next, file: next === "" ? "" : file })}
       needs={needs}
       setNeeds={(next) => change({ needs: next })}
-      names={["project", "gpus", "memory", "timeout", "retries"]}
+      names={["project", "gpus", "memory", "timeout", "retries", "where"]}
       example={example}
       nothing="Nothing yet: choose a file, and its tasks are shown here."
       above={

@@ -6,7 +6,7 @@ import { several } from "../format";
 import { Editor, goTo } from "../parts/editor";
 import type { Text } from "../types";
 import { canQueue, DraftTable, Problems, useDraft, wrongLines } from "./add_draft";
-import { Needs, readNeeds, type NeedName, type NeedTexts } from "./add_needs";
+import { Needs, readNeeds, type InputName, type NeedTexts } from "./add_needs";
 import { Submit } from "./add_submit";
 
 interface TextFormProps {
@@ -16,7 +16,7 @@ interface TextFormProps {
   setText: (text: string) => void;
   needs: NeedTexts; // what the jobs have in common
   setNeeds: (needs: NeedTexts) => void;
-  names: (NeedName | "memory")[]; // of those that can be given here
+  names: InputName[]; // of those that can be given here
   example: string;
   nothing: string; // told while there is no text
   above: ComponentChildren;

@@ -6,7 +6,7 @@ import { Field } from "../parts/fields";
 import { toastError } from "../parts/toast";
 import { link, route, setQuery } from "../router";
 import type { Description, Submission } from "../types";
-import { Needs, needsOf, otherNeedsOf, readNeeds, type NeedName, type NeedTexts } from "./add_needs";
+import { Needs, needsOf, otherNeedsOf, readNeeds, type InputName, type NeedName, type NeedTexts } from "./add_needs";
 import { Submit } from "./add_submit";
 
 interface FormTexts {
@@ -21,7 +21,7 @@ interface FormTexts {
 const empty: FormTexts = { command: "", needs: {}, held: false, clone: 0, kept: {}, more: false };
 const form = signal<FormTexts>(empty);
 
-const first: (NeedName | "memory")[] = ["name", "project", "gpus", "memory", "priority", "timeout", "directory"];
+const first: InputName[] = ["name", "project", "gpus", "memory", "priority", "timeout", "directory", "where"];
 const more: NeedName[] = ["expected", "retries", "weight", "after", "labels", "output", "environment"];
 
 function change(changes: Partial<FormTexts>) {

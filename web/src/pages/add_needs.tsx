@@ -2,6 +2,7 @@
 import { parseDuration, parseSize, parseWhole, writeDuration, writeSize } from "../parse";
 import { Choice, Field } from "../parts/fields";
 import type { Description, FullJob } from "../types";
+import { readWhere, Where, whereOf, type WhereTexts } from "./add_where";
 
 interface NeedOf<Field extends keyof Description> {
   label: string;
@@ -147,9 +148,11 @@ export const needs = {
 } satisfies Record<string, Need>;
 
 export type NeedName = keyof typeof needs;
+/// What has an input of its own kind, too.
+export type InputName = NeedName | "memory" | "where";
 
 /// What was typed. `memory` is only read when `claim` says that it is given.
-export type NeedTexts = Partial<Record<NeedName, string>> & { claim?: FullJob["claim"]; memory?: string };
+export type NeedTexts = Partial<Record<NeedName, string>> & WhereTexts & { claim?: FullJob["claim"]; memory?: string };
 
 export interface ReadNeeds {
   wish: Description;
@@ -157,7 +160,7 @@ export interface ReadNeeds {
 }
 
 export function readNeeds(texts: NeedTexts): ReadNeeds {
-  const wish: Description = {};
+  const wish: Description = readWhere(texts);
   const errors: ReadNeeds["errors"] = {};
   const attempt = (name: NeedName | "memory", put: () => void) => {
     try {
@@ -182,7 +185,7 @@ export function readNeeds(texts: NeedTexts): ReadNeeds {
 
 /// What would have to be typed for such a job.
 export function needsOf(job: FullJob): NeedTexts {
-  const texts: NeedTexts = { claim: job.claim ?? "auto" };
+  const texts: NeedTexts = { claim: job.claim ?? "auto", ...whereOf(job) };
   for (const [name, need] of Object.entries(needs) as [NeedName, Need][]) {
     texts[name] = need.write(job);
   }
@@ -201,7 +204,7 @@ export function otherNeedsOf(job: FullJob): Description {
 }
 
 interface NeedsProps {
-  names: (NeedName | "memory")[];
+  names: InputName[];
   texts: NeedTexts;
   set: (change: NeedTexts) => void;
   errors: ReadNeeds["errors"];
@@ -214,6 +217,9 @@ export function Needs({ names, texts, set, errors, required }: NeedsProps) {
       {names.map((name) => {
         if (name === "memory") {
           return <Memory key={name} texts={texts} set={set} error={errors.memory} />;
+        }
+        if (name === "where") {
+          return <Where key={name} texts={texts} set={set} />;
         }
         const need: Need = needs[name];
         return (

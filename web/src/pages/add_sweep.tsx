@@ -224,7 +224,7 @@ export function AddSweep() {
         </div>
         <div class="fields">
           <Needs
-            names={["name", "project", "gpus", "memory", "priority", "directory"]}
+            names={["name", "project", "gpus", "memory", "priority", "directory", "where"]}
             texts={texts.needs}
             set={(more) => change({ needs: { ...texts.needs, ...more } })}
             errors={needErrors}

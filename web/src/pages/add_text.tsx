@@ -75,7 +75,7 @@ export function AddText() {
       setText={(next) => change({ text: next })}
       needs={needs}
       setNeeds={(next) => change({ needs: next })}
-      names={["project", "gpus", "memory", "priority", "directory"]}
+      names={["project", "gpus", "memory", "priority", "directory", "where"]}
       example={examples[format]}
       nothing="Nothing yet: type jobs above, and they are shown here as berth understands them."
       above={

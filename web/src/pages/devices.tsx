@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { post } from "../api";
 import { bytes, several } from "../format";
-import { devices, sources } from "../live";
+import { devices, sources, status } from "../live";
 import { Action, Empty } from "../parts/basics";
 import { confirm } from "../parts/dialog";
 import { Field } from "../parts/fields";
@@ -10,6 +10,7 @@ import { toast } from "../parts/toast";
 import { link } from "../router";
 import { useTitle } from "../title";
 import type { Device } from "../types";
+import { ClusterDevices } from "./cluster_devices";
 import { Scheduler } from "./scheduler";
 
 type Verb = "add" | "remove" | "drain" | "undrain";
@@ -198,6 +199,7 @@ export function Devices() {
           </p>
         )}
       </section>
+      {status.value?.clusters.map((cluster) => <ClusterDevices key={cluster} cluster={cluster} />)}
       <Scheduler />
     </>
   );

@@ -6,6 +6,7 @@ import { devices, now, status } from "../live";
 import { kHead, OverviewData, type Ended, type Waiting } from "../overview_data";
 import { JobLink, StateBadge } from "../parts/basics";
 import { DeviceCard } from "../parts/device_card";
+import { deviceText } from "../parts/job_columns";
 import { link } from "../router";
 import { useTitle } from "../title";
 import { badStates, endedStates, runningStates, waitingStates, type Job, type Totals } from "../types";
@@ -114,7 +115,7 @@ function Running({ data }: { data: OverviewData }) {
               <JobLink job={job} numbered />
               {job.paused && <StateBadge state="held" paused />}
             </span>
-            <span class="muted small run-gpus">{job.gpus.length > 0 ? `GPU ${job.gpus.join(", ")}` : "no GPU"}</span>
+            <span class="muted small run-gpus">{deviceText(job)}</span>
             <Progress job={job} />
           </li>
         ))}

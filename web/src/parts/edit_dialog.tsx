@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { post } from "../api";
 import { parseDuration, parseSize, parseWhole, writeDuration, writeSize } from "../parse";
+import { kHere, placesToRun } from "../places";
 import type { Edit, Job } from "../types";
 import { Dialog } from "./dialog";
 import { toast } from "./toast";
@@ -12,6 +13,8 @@ interface EditField {
   hint?: string;
   wide?: boolean;
   lines?: number;
+  /// One of these; with none, the field is not shown.
+  options?: (job: Job) => { value: string; name: string }[];
   value: (job: Job) => string;
   /// What is to be sent. Throws when the text makes no sense.
   change: (text: string) => Edit;
@@ -68,6 +71,12 @@ const fields: EditField[] = [
     value: (job) => String(job.retries ?? 0),
     change: (text) => ({ retries: parseWhole(text, 0, 10_000) }),
   },
+  {
+    key: "on", label: "Where it runs",
+    options: (job) => placesToRun(job.on),
+    value: (job) => job.on ?? kHere,
+    change: (on) => ({ on }),
+  },
   { key: "model", label: "GPU model", hint: "a part of its name", value: (job) => job.model ?? "", change: (model) => ({ model }) },
   {
     key: "only", label: "Only on GPUs", hint: "0, 1",
@@ -110,6 +119,10 @@ export function EditDialog({ job, close }: { job: Job; close: () => void }) {
         <h2>Edit job {job.id}</h2>
         <div class="edit-fields">
           {fields.map((field) => {
+            const options = field.options?.(job);
+            if (options?.length === 0) {
+              return null;
+            }
             const shared = {
               value: texts[field.key],
               dir: "auto" as const,
@@ -122,7 +135,19 @@ export function EditDialog({ job, close }: { job: Job; close: () => void }) {
                 <span>
                   {field.label} {field.hint && <span class="small">({field.hint})</span>}
                 </span>
-                {field.lines ? <textarea rows={field.lines} {...shared} /> : <input {...shared} />}
+                {options ? (
+                  <select {...shared}>
+                    {options.map((option) => (
+                      <option key={option.value} value={option.value}>
+                        {option.name}
+                      </option>
+                    ))}
+                  </select>
+                ) : field.lines ? (
+                  <textarea rows={field.lines} {...shared} />
+                ) : (
+                  <input {...shared} />
+                )}
               </label>
             );
           })}

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { get } from "../api";
 import { bytes, clock, count, duration, energy, firstLine, pairs, relative, short } from "../format";
 import { now, status } from "../live";
+import { clusterOf, shortNodeText } from "../places";
 import { link } from "../router";
 import type { Facets, Job } from "../types";
 import { Parameters, StateBadge } from "./basics";
@@ -52,10 +53,18 @@ export function StartsIn({ job }: { job: Job }) {
 }
 
 export function deviceText(job: Job): string {
-  if (job.gpus.length > 0) {
-    return `GPU ${job.gpus.join(", ")}`;
+  const wanted = job.gpus_needed === 0 ? "no GPU" : `${count(job.gpus_needed)} × GPU`;
+  const cluster = clusterOf(job);
+  if (cluster !== "") {
+    return `${cluster} ${job.node === undefined ? wanted : shortNodeText(job)}`;
   }
-  return job.gpus_needed === 0 ? "no GPU" : `${count(job.gpus_needed)} × GPU`;
+  return job.gpus.length > 0 ? `GPU ${job.gpus.join(", ")}` : wanted;
+}
+
+/// With all of it under the pointer, as a cluster's names may be long.
+export function Devices({ job }: { job: Job }) {
+  const text = deviceText(job);
+  return clusterOf(job) === "" ? <>{text}</> : <span title={job.slurm_job ? `${text} (Slurm’s job ${job.slurm_job})` : text}>{text}</span>;
 }
 
 /// "exit 3", "signal 9"
@@ -87,7 +96,7 @@ export const columns: Column[] = [
     cell: (job) => <StateBadge state={job.state} paused={job.paused} />,
   },
   { key: "command", title: "Command", width: 180, grow: 3, cell: (job) => <code>{firstLine(job.command)}</code> },
-  { key: "gpus", title: "Devices", width: 104, cell: deviceText },
+  { key: "gpus", title: "Devices", width: 112, grow: 0.4, cell: (job) => <Devices job={job} /> },
   { key: "user", title: "User", width: 90, cell: (job) => userName(job.user) },
   { key: "priority", title: "Priority", width: 76, right: true, sort: "priority", cell: (job) => job.priority ?? 0 },
   { key: "starts", title: "Starts", width: 100, cell: (job) => <StartsIn job={job} /> },

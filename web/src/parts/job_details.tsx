@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { bytes, clock, count, duration, energy, relative, several, short } from "../format";
 import { now } from "../live";
+import { clusterOf, nodeText } from "../places";
 import { link } from "../router";
 import { runningStates, type Attempt, type SeenJob } from "../types";
 import { StateBadge } from "./basics";
@@ -35,17 +36,20 @@ function Step({ time, children }: { time: number | null; children: ComponentChil
   );
 }
 
-function on(attempt: Attempt): string {
+function on(attempt: Attempt, job: SeenJob): string {
+  if (clusterOf(job) !== "" && attempt.attempt === job.attempt && job.node !== undefined) {
+    return ` on ${clusterOf(job)}, ${nodeText(job)}`;
+  }
   return attempt.gpus.length > 0 ? ` on GPU ${attempt.gpus.join(", ")}` : "";
 }
 
-function AttemptSteps({ attempt, many }: { attempt: Attempt; many: boolean }) {
+function AttemptSteps({ attempt, job, many }: { attempt: Attempt; job: SeenJob; many: boolean }) {
   const exit = exitText(attempt);
   return (
     <>
       <Step time={attempt.started}>
         {many ? `Attempt ${attempt.attempt} started` : "Started"}
-        {on(attempt)}
+        {on(attempt, job)}
       </Step>
       {attempt.outcome && (
         <Step time={attempt.ended}>
@@ -115,7 +119,7 @@ export function History({ job }: { job: SeenJob }) {
         <Step time={job.submitted}>Submitted by {userName(job.user)}</Step>
         {hidden > 0 && <Step time={null}>{several(hidden, "earlier attempt")}</Step>}
         {attempts.slice(-kSteps).map((attempt) => (
-          <AttemptSteps key={attempt.attempt} attempt={attempt} many={attempts.length > 1} />
+          <AttemptSteps key={attempt.attempt} attempt={attempt} job={job} many={attempts.length > 1} />
         ))}
         <Now job={job} />
       </ol>
@@ -165,6 +169,15 @@ function needs(job: SeenJob): string[] {
   return parts;
 }
 
+/// Only of a job that is not for this machine alone.
+function place(job: SeenJob): string {
+  if (job.on === "auto") {
+    return "here if it starts soon, else on a cluster";
+  }
+  const cluster = clusterOf(job);
+  return cluster && [`cluster ${cluster}`, nodeText(job), job.slurm_job && `Slurm’s job ${job.slurm_job}`].filter(Boolean).join(", ");
+}
+
 function Pairs({ values, words }: { values: Record<string, string>; words: (key: string, value: string) => string | null }) {
   return (
     <ul class="pairs">
@@ -189,6 +202,8 @@ export function Facts({ job }: { job: SeenJob }) {
     <section class="card" aria-labelledby="facts-head">
       <h2 id="facts-head">Details</h2>
       <dl class="facts">
+        <Fact name="Where">{place(job)}</Fact>
+        <Fact name="Options for Slurm">{job.cluster_options && <code>{job.cluster_options.join(" ")}</code>}</Fact>
         <Fact name="PID">{job.pid}</Fact>
         <Fact name="Exit">{job.ended !== null && exitText(job)}</Fact>
         <Fact name="Reason">{job.reason}</Fact>
