@@ -50,6 +50,19 @@ class Scheduler::CurrentView final : public View {
     return devices;
   }
 
+  bool has_room(ShapeId shape) const override {
+    const Bucket& bucket = scheduler_.queue_.bucket(shape);
+    const DeviceTable& table = scheduler_.devices_;
+    if (bucket.blocked_at == table.freed()) {
+      return false;
+    }
+    const std::optional<bool> known = table.has_room(bucket.needs);
+    if (known == false) {
+      scheduler_.queue_.mark_blocked(shape, table.freed());
+    }
+    return known ? *known : place(shape, {}).has_value();
+  }
+
   Time expected_free(DeviceId id, const Needs& needs) const override {
     const DeviceSlot& slot = scheduler_.devices_[id];
     if (slot.health != DeviceHealth::Ok || slot.taken ||

@@ -379,6 +379,18 @@ std::optional<std::vector<DeviceId>> DeviceTable::place(const Needs& needs, Plac
   return choose_near(std::move(candidates), needs.gpus, idle_.largest_node(), slots_);
 }
 
+std::optional<bool> DeviceTable::has_room(const Needs& needs) const {
+  if (needs.gpus == 0) {
+    return cpu_free();
+  }
+  std::uint32_t found = 0;
+  for (std::uint32_t i = 0; i < slots_.size() && found < needs.gpus; ++i) {
+    found += fits(DeviceId{i}, needs) ? 1 : 0;
+  }
+  const bool on_one_machine = needs.gpus == 1 || idle_.largest_node() == slots_.size();
+  return found < needs.gpus || on_one_machine ? std::optional(found == needs.gpus) : std::nullopt;
+}
+
 /// What place() finds for whole devices of one machine, without a look at each of them.
 std::optional<std::vector<DeviceId>> DeviceTable::place_whole(std::uint32_t count,
                                                               Placement placement) const {

@@ -91,6 +91,10 @@ class DeviceTable {
                                              std::size_t whole_wanted = 0,
                                              const NeedsMix* mix = nullptr) const;
 
+  /// Whether place() would find devices, as far as their number tells: nothing where it depends on
+  /// which machines they are in.
+  std::optional<bool> has_room(const Needs& needs) const;
+
   /// An error when no state of the leases would ever let this job start.
   std::optional<std::string> impossible(const Needs& needs) const;
 

@@ -40,6 +40,9 @@ class View {
   virtual std::optional<std::vector<DeviceId>> place(ShapeId shape,
                                                      std::span<const DeviceId> avoid) const = 0;
 
+  /// Whether place() would find devices without any to avoid, at less cost.
+  virtual bool has_room(ShapeId shape) const = 0;
+
   /// When the device is expected to have room for `needs`; kNever when unknown.
   virtual Time expected_free(DeviceId device, const Needs& needs) const = 0;
 };

@@ -121,6 +121,19 @@ bool QueueKeys::contains(const QueueKey& key) const {
   return found->key == key;
 }
 
+QueueKeys::const_iterator QueueKeys::behind(const QueueKey& key) const {
+  const std::size_t at = block_of(key);
+  if (at == blocks_.size()) {
+    return end();
+  }
+  const Places& places = blocks_[at].places;
+  const auto found = std::partition_point(places.begin(), places.end(),
+                                          [&](const Place& place) { return place.key <= key; });
+  return found == places.end()
+             ? const_iterator(blocks_, at + 1)
+             : const_iterator(blocks_, at, static_cast<std::size_t>(found - places.begin()));
+}
+
 const QueueKeys::Place* QueueKeys::first(Duration longest) const {
   if (blocks_.empty() || longest < least_length()) {
     return nullptr;

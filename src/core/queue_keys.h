@@ -47,8 +47,8 @@ class QueueKeys {
     using reference = const QueueKey&;
 
     const_iterator() = default;
-    const_iterator(const std::vector<Block>& blocks, std::size_t block)
-        : blocks_(&blocks), block_(block) {}
+    const_iterator(const std::vector<Block>& blocks, std::size_t block, std::size_t at = 0)
+        : blocks_(&blocks), block_(block), at_(at) {}
 
     reference operator*() const { return (*blocks_)[block_].places[at_].key; }
     pointer operator->() const { return &**this; }
@@ -85,6 +85,9 @@ class QueueKeys {
   }
   /// The first job that is no longer than this; nullptr: none. Valid until the next change.
   const Place* first(Duration longest) const;
+
+  /// The first that comes after this one.
+  const_iterator behind(const QueueKey& key) const;
 
   const_iterator begin() const { return {blocks_, 0}; }
   const_iterator end() const { return {blocks_, blocks_.size()}; }

@@ -30,4 +30,29 @@ std::optional<Reservation> keep_devices(const View& view, const Job& job, bool c
   return kept;
 }
 
+bool KnownEnds::knows(const View& view, DeviceId id) {
+  Known& known = known_[id.value];
+  if (known == Known::Unasked) {
+    const std::vector<DeviceLease>& leases = view.devices()[id].leases;
+    const bool any =
+        leases.empty() || std::any_of(leases.begin(), leases.end(), [&](const DeviceLease& lease) {
+          const Job& job = view.job(lease.job);
+          return std::min(job.expected_left(), job.limit) != kForever;
+        });
+    known = any ? Known::Yes : Known::No;
+  }
+  return known == Known::Yes;
+}
+
+/// Of devices with room for the job now the time is known, too: it is now.
+bool KnownEnds::may_keep(const View& view, const Needs& needs, bool nowhere) {
+  known_.resize(view.devices().size());
+  std::uint32_t found = 0;
+  for (std::uint32_t i = 0; i < known_.size() && found < needs.gpus; ++i) {
+    const DeviceId id{i};
+    found += knows(view, id) || (!nowhere && view.devices().fits(id, needs)) ? 1 : 0;
+  }
+  return found == needs.gpus;
+}
+
 }  // namespace berth

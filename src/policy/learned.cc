@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
+#include <utility>
 
 #include "policy/decayed_use.h"
-#include "policy/kept_devices.h"
-#include "policy/running_ends.h"
-#include "policy/tight_fit.h"
+#include "policy/learned_room.h"
+#include "policy/learned_wait.h"
 #include "policy/window_order.h"
 #include "rl/candidates.h"
 
@@ -18,56 +16,51 @@ namespace {
 /// How many kinds of job behind the candidates are tried.
 constexpr int kMostHeads = 256;
 
-bool wants_certain_devices(const Needs& needs) {
-  return needs.gpus > 0 && !needs.any_whole_device();
-}
-
 class Learned final : public Policy {
  public:
   Learned(Model model, const LearnedOptions& options)
-      : model_(std::move(model)),
-        options_(options),
-        order_{options.aging},
+      : order_{options.aging},
         use_(options.half_life),
-        use_scale_(std::log(2.0) / std::max(to_seconds(options.half_life), 1e-9)) {
-    hopeless_.reserve(kMostCandidates);
-  }
+        use_scale_(std::log(2.0) / std::max(to_seconds(options.half_life), 1e-9)),
+        grace_(model.grace),
+        starts_(model.starts),
+        room_(model.tight),
+        wait_(options.patience),
+        ranks_(model) {}
 
   std::string_view name() const override { return "rl"; }
-  bool ranks_are_broken() const { return ranks_are_broken_; }
+  bool ranks_are_broken() const { return ranks_.are_broken(); }
   Rank rank(const Job& job, const Needs&) override { return order_.rank(job); }
 
   /// The guard's bound: what comes after the job is due does not pass it.
   std::optional<Promise> promise(const Job& job) const override {
     Promise told = order_.promise(job);
-    told.passed_until = add_saturating(told.passed_until, model_.grace);
-    told.window += model_.grace;
+    told.passed_until = add_saturating(told.passed_until, grace_);
+    told.window += grace_;
     return told;
   }
 
   void joined(const Job& job, const Needs& needs) override {
     candidates_.joined(job, needs);
-    choosy_ += wants_certain_devices(needs) ? 1 : 0;
+    room_.joined(job.shape);
+    wait_.joined(needs);
   }
   void left(const Job& job, const Needs& needs) override {
     candidates_.left(job);
-    choosy_ -= wants_certain_devices(needs) ? 1 : 0;
-    blocked_ = job.id == blocked_ ? JobId{} : blocked_;
+    wait_.left(job, needs);
   }
   void started(const Job& job, const Needs& needs, Time now) override {
-    running_.add(job, needs, now);
+    wait_.started(job, needs, now);
     use_.started(job, needs, now);
-    choosy_ += wants_certain_devices(needs) ? 1 : 0;
   }
   void stopped(const Job& job, const Needs& needs, Time now) override {
-    running_.remove(job);
+    wait_.stopped(job, needs);
     use_.stopped(job, needs, now);
-    choosy_ -= wants_certain_devices(needs) ? 1 : 0;
   }
 
   PolicyBooks close_books() override {
     PolicyBooks books = {0};
-    running_.add_to(books);
+    wait_.running().add_to(books);
     books[0] = static_cast<std::int64_t>(books.size());
     use_.add_to(books);
     return books;
@@ -78,284 +71,201 @@ class Learned final : public Policy {
       return false;
     }
     const auto notes = static_cast<std::size_t>(all[0]);
-    return running_.take(all.subspan(1, notes - 1)) && use_.take(all.subspan(notes));
+    return wait_.running().take(all.subspan(1, notes - 1)) && use_.take(all.subspan(notes));
   }
 
   std::optional<Proposal> propose(const View& view) override {
     const std::span<const RankedJob> jobs = candidates_.look(view);
-    blocked_ = {};
-    holds_all_ = false;
     first_due_ = jobs.empty() ? kNever : due(jobs.front().key.rank);
-    if (jobs.empty() || nothing_fits(view)) {
-      return std::nullopt;
+    begin(view);
+    in_vain_ = !jobs.empty() && nothing_fits(view);
+    return jobs.empty() || in_vain_ ? std::nullopt : decide(view);
+  }
+
+  /// A decision in vain was not made, but people ask what it would have been.
+  std::optional<Reservation> reservation(const View& view) const override {
+    if (std::exchange(in_vain_, false) && !candidates_.seen().empty()) {
+      begin(view);
+      (void)decide(view);
     }
-    Waited waited;
+    return wait_.reservation(view);
+  }
+
+  Time next_look(const View& view) const override {
+    return std::min(first_due_ > view.now() ? first_due_ : kNever, wait_.next_look(view));
+  }
+
+ private:
+  Time due(Rank rank) const {
+    constexpr Rank kLast = rank_of(kNever) - 1;
+    const auto window_end = std::chrono::microseconds(std::clamp(rank, -kLast, kLast));
+    return add_saturating(Time(Duration(window_end)), grace_);
+  }
+
+  void begin(const View& view) const {
+    wait_.begin();
+    room_.look(view, candidates_.seen());
+  }
+
+  /// Whether no decision starts anything: then there is no need to make it.
+  bool nothing_fits(const View& view) const {
+    if (wait_.nothing_fits(view)) {
+      return true;
+    }
+    const std::span<const RankedJob> jobs = candidates_.seen();
+    return std::none_of(jobs.begin(), jobs.end(),
+                        [&](const RankedJob& job) { return room_.kind_of(view, job).fits; }) &&
+           (candidates_.are_all() || nothing_fits_behind(view));
+  }
+
+  std::optional<Proposal> decide(const View& view) const {
+    const std::span<const RankedJob> jobs = candidates_.seen();
     if (view.now() >= first_due_) {
       if (auto devices = view.place(jobs.front().shape, {})) {
         return Proposal{jobs.front().key.job, std::move(*devices)};
       }
-      wait_for(view, jobs.front(), waited, false);
-    }
-    if (model_.tight) {
-      tight_.look(view.devices(), jobs);
+      wait_.wait_for(view, jobs.front(), false);
     }
     rank_all(view, jobs);
-    if (auto proposal = choose(view, jobs, waited)) {
+    if (auto proposal = choose(view, jobs)) {
       return proposal;
     }
-    return !holds_all_ && !candidates_.are_all() ? choose_behind(view, waited) : std::nullopt;
+    return !wait_.holds_all() && !candidates_.are_all() ? choose_behind(view) : std::nullopt;
   }
 
-  std::optional<Reservation> reservation(const View& view) const override {
-    return blocked_ == JobId{} ? std::nullopt : keep(view, view.job(blocked_));
-  }
-
-  Time next_look(const View& view) const override {
-    const Time impatient = blocked_ == JobId{}
-                               ? kNever
-                               : add_saturating(view.job(blocked_).submitted, options_.patience);
-    return std::min(first_due_ > view.now() ? first_due_ : kNever,
-                    impatient > view.now() ? impatient : kNever);
-  }
-
- private:
-  /// What is kept for the job that the policy waits for.
-  struct Waited {
-    bool any = false;
-    Reservation kept;                                   // its devices, where it matters which
-    Duration length = kForever;                         // jobs that are gone by then delay nobody
-    Amount spare = std::numeric_limits<Amount>::max();  // others may take so much
-  };
-
-  Time due(Rank rank) const {
-    constexpr Rank kLast = rank_of(kNever) - 1;
-    const auto window_end = std::chrono::microseconds(std::clamp(rank, -kLast, kLast));
-    return add_saturating(Time(Duration(window_end)), model_.grace);
-  }
-
-  /// Whether a decision is in vain: all jobs want whole devices, and none is idle.
-  bool nothing_fits(const View& view) const {
-    return choosy_ == 0 && view.devices().idle() == 0 && !view.devices().cpu_free();
-  }
-
-  bool in_pool(const View& view) const {
-    return choosy_ == 0 && view.devices().serving() == view.devices().size();
-  }
-
-  bool impatient(const View& view, const Job& job) const {
-    return view.now() >= add_saturating(job.submitted, options_.patience);
-  }
-
-  std::optional<Reservation> keep(const View& view, const Job& job) const {
-    return keep_devices(view, job, impatient(view, job));
-  }
-
-  /// `hold`: what is free waits with the job. If not, others may go past if that does not delay it.
-  void wait_for(const View& view, const RankedJob& job, Waited& waited, bool hold) {
-    if (job.gpus == 0) {
-      return;
-    }
-    const Amount idle = static_cast<Amount>(view.devices().idle()) * kWholeShare;
-    if (in_pool(view)) {
-      const Amount wanted = static_cast<Amount>(job.gpus) * kWholeShare;
-      const RunningEnds::Shadow shadow = running_.shadow(wanted, idle, view.now());
-      if (shadow.when == kNever && !impatient(view, view.job(job.key.job))) {
-        return;
-      }
-      waited.length = shadow.when == kNever ? Duration{} : shadow.when - view.now();
-      waited.spare = shadow.when == kNever ? std::max(idle - wanted, Amount{0}) : shadow.spare;
-    } else {
-      std::optional<Reservation> kept = keep(view, view.job(job.key.job));
-      if (!kept) {
-        return;
-      }
-      waited.length = kept->from == kNever ? Duration{} : kept->from - view.now();
-      waited.kept = std::move(*kept);
-    }
-    waited.any = true;
-    blocked_ = job.key.job;
-    // Where it matters which devices, only those are held: others may be of no use to this job.
-    holds_all_ = hold && waited.kept.devices.empty();
-    if (hold) {
-      waited.length = Duration{};
-      waited.spare = 0;
-    }
-  }
-
-  void rank_all(const View& view, std::span<const RankedJob> jobs) {
+  void rank_all(const View& view, std::span<const RankedJob> jobs) const {
     rest_ = rest_of(view.devices(), jobs, candidates_.waiting());
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      fits_[i] =
-          i > 0 && jobs[i].shape == jobs[i - 1].shape ? fits_[i - 1] : has_room(view, jobs[i]);
-      const auto place = fits_[i] ? tight_place(view, jobs[i], {}) : std::nullopt;
-      ranks_[i] = rank_of_job(view, jobs[i], fits_[i], place.value_or(TightFit::Place{}));
+    Momentary moment{view.now()};
+    const RankedJob* before = nullptr;
+    for (std::size_t i = 0; i < jobs.size(); before = &jobs[i++]) {
+      const RankedJob& job = jobs[i];
+      if (before == nullptr || job.owner != before->owner) {
+        moment.use =
+            use_.of(job.owner, moment.now) * use_scale_ / static_cast<double>(rest_.serving);
+      }
+      if (before == nullptr || job.shape != before->shape) {
+        const LearnedRoom::Kind& kind = room_.kind_of(view, job);
+        moment.fits = kind.fits;
+        moment.slack = kind.place.slack;
+        moment.gap = kind.place.gap;
+      }
+      ranks_.see(i, job, moment);
     }
-    const auto end = ranks_.begin() + static_cast<std::ptrdiff_t>(jobs.size());
-    ranks_are_broken_ =
-        !std::all_of(ranks_.begin(), end, [](double r) { return std::isfinite(r); });
-    if (ranks_are_broken_) {
-      std::iota(ranks_.begin(), end, 0.0);  // the default's order
-    }
+    ranks_.rank(jobs.size(), rest_);
   }
 
-  static bool may_fit(const View& view, const RankedJob& job) {
-    return (!job.alone || job.gpus <= view.devices().idle()) &&
-           view.queue().bucket(job.shape).blocked_at != view.devices().freed();
-  }
-
-  /// Where the model chooses the device: nothing if the placement does, or if the job fits nowhere.
-  std::optional<TightFit::Place> tight_place(const View& view, const RankedJob& job,
-                                             std::span<const DeviceId> avoid) const {
-    return chooses_device(view, job)
-               ? tight_.find(view.devices(), view.queue().needs(job.shape), avoid)
-               : std::nullopt;
-  }
-  bool chooses_device(const View& view, const RankedJob& job) const {
-    return model_.tight && !job.alone && tight_.knows(view.queue().needs(job.shape));
-  }
-
-  /// What ranks depend on must not depend on what was tried before: another policy that goes on
-  /// from a checkpoint has not tried it.
-  bool has_room(const View& view, const RankedJob& job) const {
-    if (!may_fit(view, job) || view.queue().needs(job.shape).any_whole_device()) {
-      return may_fit(view, job);
-    }
-    return chooses_device(view, job) ? tight_place(view, job, {}).has_value()
-                                     : view.place(job.shape, {}).has_value();
-  }
-
-  double rank_of_job(const View& view, const RankedJob& job, bool fits,
-                     const TightFit::Place& place) {
-    if (job.owner != owner_seen_ || view.now() != use_seen_) {
-      owner_seen_ = job.owner;
-      use_seen_ = view.now();
-      owner_use_ = use_.of(job.owner, view.now()) * use_scale_ / static_cast<double>(rest_.serving);
-    }
-    return rank_by(
-        model_, look_at(job, rest_, {view.now(), fits, owner_use_, place.slack, place.gap}), rest_);
-  }
-
-  /// The smallest rank first, and of equal ones the first job.
-  bool goes_later(std::size_t one, std::size_t other) const {
-    return ranks_[one] != ranks_[other] ? ranks_[one] > ranks_[other] : one > other;
-  }
-
-  std::optional<Proposal> choose(const View& view, std::span<const RankedJob> jobs,
-                                 Waited& waited) {
-    const auto later = [this](std::size_t one, std::size_t other) {
-      return goes_later(one, other);
-    };
-    const auto begin = order_of_ranks_.begin();
-    auto end = begin + static_cast<std::ptrdiff_t>(jobs.size());
-    std::iota(begin, end, std::size_t{0});
-    std::make_heap(begin, end, later);
-    hopeless_.clear();
-    for (std::size_t tries = 2 * jobs.size(); tries > 0 && begin != end; --tries) {
-      const std::size_t best = *begin;
-      const RankedJob& job = jobs[best];
-      if (fits_[best]) {
-        if (auto devices = place(view, job, waited)) {
+  std::optional<Proposal> choose(const View& view, std::span<const RankedJob> jobs) const {
+    find_hopeless(view, jobs);
+    drop_what_only_waits(view, jobs);
+    while (const std::optional<std::size_t> best = ranks_.best()) {
+      const RankedJob& job = jobs[*best];
+      LearnedRoom::Kind& kind = room_.kind_of(view, job);
+      if (kind.fits) {
+        if (auto devices = place(view, job)) {
           return Proposal{job.key.job, std::move(*devices)};
         }
-        if (!may_fit(view, job)) {
-          rank_again(view, jobs, job.shape);
-          std::make_heap(begin, end, later);
-          continue;
+        if (LearnedRoom::may_fit(view, job.shape)) {
+          ranks_.drop(*best);  // only what is kept for another job stands in the way
+        } else {
+          rank_without_room(jobs, job.shape, kind);
         }
-        // Only what is kept for another job stands in the way.
-      } else if (!waited.any && model_.starts != Starts::Pass && !is_hopeless(view, job)) {
-        wait_for(view, job, waited, model_.starts == Starts::Hold);
-        if (holds_all_) {
-          return std::nullopt;
-        }
-        if (!waited.any) {
-          hopeless_.push_back(job.shape);
-        }
+        continue;
       }
-      std::pop_heap(begin, end, later);
-      --end;
+      if (!wait_.any() && starts_ != Starts::Pass) {
+        wait_.wait_for(view, job, starts_ == Starts::Hold);
+        kind.hopeless = !wait_.any();
+      }
+      if (wait_.holds_all()) {
+        return std::nullopt;
+      }
+      ranks_.drop(*best);
+      drop_what_only_waits(view, jobs);
     }
     return std::nullopt;
   }
 
-  /// Whether nothing can be kept for such a job: that was seen in this decision.
-  bool is_hopeless(const View& view, const RankedJob& job) const {
-    return std::find(hopeless_.begin(), hopeless_.end(), job.shape) != hopeless_.end() &&
-           !impatient(view, view.job(job.key.job));
-  }
-
   /// Jobs of this kind turned out not to fit.
-  void rank_again(const View& view, std::span<const RankedJob> jobs, ShapeId shape) {
+  void rank_without_room(std::span<const RankedJob> jobs, ShapeId shape,
+                         LearnedRoom::Kind& kind) const {
+    kind.fits = false;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (jobs[i].shape == shape && fits_[i]) {
-        fits_[i] = false;
-        ranks_[i] = ranks_are_broken_ ? ranks_[i] : rank_of_job(view, jobs[i], false, {});
+      if (jobs[i].shape == shape) {
+        ranks_.rank_without_room(i, rest_);
       }
     }
   }
 
-  std::optional<std::vector<DeviceId>> place(const View& view, const RankedJob& job,
-                                             const Waited& waited) const {
-    const bool in_time = job.length <= waited.length;
-    const Amount amount = static_cast<Amount>(job.gpus) * kWholeShare;
-    if (!waited.any || in_time || job.gpus == 0) {
-      return place_avoiding(view, job, {});
+  /// Most kinds for which nothing can be kept are known without trying.
+  void find_hopeless(const View& view, std::span<const RankedJob> jobs) const {
+    if (wait_.any() || starts_ == Starts::Pass) {
+      return;
     }
-    if (job.alone && amount > waited.spare) {
-      return std::nullopt;
+    for (const RankedJob& job : jobs) {
+      LearnedRoom::Kind& kind = room_.kind_of(view, job);
+      if (!kind.fits && !std::exchange(kind.asked, true)) {
+        kind.hopeless = !wait_.may_hope(view, job.shape, kind.nowhere);
+      }
     }
-    return place_avoiding(view, job, waited.kept.devices);
   }
 
-  std::optional<std::vector<DeviceId>> place_avoiding(const View& view, const RankedJob& job,
-                                                      std::span<const DeviceId> avoid) const {
-    if (const auto tight = tight_place(view, job, avoid)) {
-      return std::vector<DeviceId>{tight->device};
+  /// Those that neither fit nor have anything kept for them. A job that has waited for long is
+  /// asked itself.
+  void drop_what_only_waits(const View& view, std::span<const RankedJob> jobs) const {
+    const bool all = wait_.any() || starts_ == Starts::Pass;
+    const Time now = view.now();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const LearnedRoom::Kind& kind = room_.kind_of(view, jobs[i]);
+      if (!kind.fits && (all || (kind.hopeless && !wait_.impatient(now, jobs[i].submitted)))) {
+        ranks_.drop(i);
+      }
     }
-    return view.place(job.shape, avoid);
+  }
+
+  std::optional<std::vector<DeviceId>> place(const View& view, const RankedJob& job) const {
+    const auto avoids = wait_.avoids(job);
+    return avoids ? room_.place(view, job, *avoids) : std::nullopt;
+  }
+
+  bool nothing_fits_behind(const View& view) const {
+    int left = kMostHeads;
+    const auto& heads = view.queue().heads();
+    return std::none_of(heads.begin(), heads.end(), [&](const Queue::Head& head) {
+      return left-- > 0 && LearnedRoom::may_fit(view, head.shape);
+    });
   }
 
   /// None of the candidates can start: the first of another kind that can.
-  std::optional<Proposal> choose_behind(const View& view, const Waited& waited) const {
+  std::optional<Proposal> choose_behind(const View& view) const {
     int left = kMostHeads;
     for (const Queue::Head& head : view.queue().heads()) {
       if (left-- == 0) {
         break;
       }
-      const RankedJob job = describe_job(view.job(head.first.job), view.queue().needs(head.shape));
-      if (!may_fit(view, job)) {
+      if (!LearnedRoom::may_fit(view, head.shape)) {
         continue;
       }
-      if (auto devices = place(view, job, waited)) {
+      const RankedJob job = describe_job(view.job(head.first.job), view.queue().needs(head.shape));
+      if (auto devices = place(view, job)) {
         return Proposal{job.key.job, std::move(*devices)};
       }
     }
     return std::nullopt;
   }
 
-  Model model_;
-  LearnedOptions options_;
   WindowOrder order_;
-  Candidates candidates_;
-  RunningEnds running_;
-  TightFit tight_;
   DecayedUse use_;
-  double use_scale_;        // to parts of what one device gives in the long run
-  std::size_t choosy_ = 0;  // waiting and running jobs for which it matters what devices they get
-  JobId blocked_;           // the job that the policy waits for, as of the last decision
-  bool holds_all_ = false;  // nothing may go past it
+  double use_scale_;  // to parts of what one device gives in the long run
+  Duration grace_;
+  Starts starts_;
+  Candidates candidates_;
   Time first_due_ = kNever;
 
   // Of one decision.
-  Rest rest_;
-  std::array<double, kMostCandidates> ranks_{};
-  std::array<bool, kMostCandidates> fits_{};
-  std::array<std::size_t, kMostCandidates> order_of_ranks_{};  // a heap
-  std::vector<ShapeId> hopeless_;  // kinds of job for which nothing can be kept
-  bool ranks_are_broken_ = false;  // some are not numbers, so none is believed
-  OwnerId owner_seen_;
-  Time use_seen_ = kNever;
-  double owner_use_ = 0;
+  mutable bool in_vain_ = false;  // none was made
+  mutable LearnedRoom room_;
+  mutable LearnedWait wait_;
+  mutable Rest rest_;
+  mutable Ranks ranks_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // how many devices there are: a model works on other machines than the one it was trained on.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "core/queue.h"
+#include "rl/lanes.h"
 
 namespace berth {
 
@@ -48,7 +50,13 @@ inline constexpr std::array<std::string_view, 11> kSightNames = {
     "length", "gpus",     "wait", "no_room", "share", "memory",
     "use",    "priority", "part", "slack",   "gap"};
 inline constexpr std::size_t kSights = kSightNames.size();
-using Sight = std::array<double, kSights>;
+inline constexpr std::size_t kWaitSight = 2;
+inline constexpr std::size_t kRoomSight = 3;
+inline constexpr std::size_t kSlackSight = 9;
+inline constexpr std::size_t kGapSight = 10;
+template <class Number>  // double, or Lanes for two jobs
+using SightOf = std::array<Number, kSights>;
+using Sight = SightOf<double>;
 
 /// What depends on the moment.
 struct Momentary {
@@ -60,6 +68,38 @@ struct Momentary {
 };
 Sight look_at(const RankedJob& job, const Rest& rest, const Momentary& moment);
 
+/// The same before it is brought near 0 to 1: the wait in seconds, the memory in bytes and the part
+/// in devices. That work is done for two jobs at once: first log_wait(), then sight_of().
+inline Sight glance_at(const RankedJob& job, const Momentary& moment) {
+  return {job.log_length,
+          job.log_gpus,
+          std::max(to_seconds(moment.now - job.submitted), 0.0),
+          moment.fits ? 0.0 : 1.0,
+          job.share,
+          job.memory,
+          moment.use,
+          job.priority,
+          static_cast<double>(job.gpus),
+          moment.slack,
+          moment.gap};
+}
+template <class Number>
+Number log_wait(const Number& seconds) {
+  return log_of_one_and(seconds) * 0.1;
+}
+template <class Number>
+SightOf<Number> sight_of(const SightOf<Number>& glance, const Rest& rest) {
+  const auto [length, gpus, wait, no_room, share, bytes, use, priority, devices, slack, gap] =
+      glance;
+  const Number memory = rest.device_memory > 0 ? bytes / rest.device_memory : Number{};
+  const Number part = devices / static_cast<double>(rest.serving);
+  const Number all = Number{} + 1.0;
+  return {length,  gpus,     wait,
+          no_room, share,    memory < all ? memory : all,
+          use,     priority, part < all ? part : all,
+          slack,   gap};
+}
+
 /// The terms of a linear rank: the sights, and those of their products that order jobs. What is the
 /// same for all jobs counts only as a factor.
 inline constexpr std::array<std::string_view, 28> kTermNames = {
@@ -70,12 +110,52 @@ inline constexpr std::array<std::string_view, 28> kTermNames = {
     "idle*length",   "idle*gpus",    "slack",          "length*share",  "waiting*slack",
     "waiting*share", "gap",          "waiting*gap"};
 inline constexpr std::size_t kTerms = kTermNames.size();
-using Terms = std::array<double, kTerms>;
-Terms terms_of(const Sight& sight, const Rest& rest);
+template <class Number>
+using TermsOf = std::array<Number, kTerms>;
+using Terms = TermsOf<double>;
+template <class Number>
+TermsOf<Number> terms_of(const SightOf<Number>& sight, const Rest& rest);
 
 /// What a network sees of a job: the sights, and the rest.
-inline constexpr std::size_t kInputs = kSights + 4;
+inline constexpr std::size_t kOthers = 4;
+inline constexpr std::size_t kInputs = kSights + kOthers;
 using Inputs = std::array<double, kInputs>;
+inline std::array<double, kOthers> others_of(const Rest& rest) {
+  return {rest.waiting, rest.idle, rest.mean_length, rest.mean_gpus};
+}
 Inputs inputs_of(const Sight& sight, const Rest& rest);
+
+template <class Number>
+TermsOf<Number> terms_of(const SightOf<Number>& sight, const Rest& rest) {
+  const auto& [length, gpus, wait, no_room, share, memory, use, priority, part, slack, gap] = sight;
+  return {length,
+          gpus,
+          wait,
+          length * length,
+          gpus * gpus,
+          wait * wait,
+          length * gpus,
+          length * wait,
+          gpus * wait,
+          no_room,
+          no_room * wait,
+          no_room * gpus,
+          share,
+          memory,
+          use,
+          priority,
+          part,
+          rest.waiting * length,
+          rest.waiting * gpus,
+          rest.waiting * wait,
+          rest.idle * length,
+          rest.idle * gpus,
+          slack,
+          length * share,
+          rest.waiting * slack,
+          rest.waiting * share,
+          gap,
+          rest.waiting * gap};
+}
 
 }  // namespace berth

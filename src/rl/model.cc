@@ -1,7 +1,6 @@
 #include "rl/model.h"
 
 #include <array>
-#include <cmath>
 
 namespace berth {
 namespace {
@@ -22,26 +21,7 @@ std::optional<Starts> parse_starts(std::string_view name) {
 }
 
 double rank_by(const Model& model, const Sight& sight, const Rest& rest) {
-  const Terms terms = terms_of(sight, rest);
-  const float* weight = model.weights.data();
-  double rank = 0;
-  for (const double term : terms) {
-    rank += *weight++ * term;
-  }
-  if (model.hidden == 0) {
-    return rank;
-  }
-  const Inputs inputs = inputs_of(sight, rest);
-  const float* out = weight + model.hidden * (kInputs + 1);
-  for (std::size_t unit = 0; unit < model.hidden; ++unit) {
-    double sum = 0;
-    for (const double input : inputs) {
-      sum += *weight++ * input;
-    }
-    sum += *weight++;
-    rank += out[unit] * std::tanh(sum);
-  }
-  return rank;
+  return rank_of<double>(model.weights.data(), model.hidden, sight, rest);
 }
 
 }  // namespace berth

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "rl/features.h"
+#include "rl/rank_of.h"
 
 namespace berth {
 
@@ -55,10 +55,7 @@ struct Model {
   bool is_linear() const { return hidden == 0; }
 };
 
-/// The terms; for each hidden unit its inputs and its offset; then what each unit adds.
-constexpr std::size_t weights_of(std::size_t hidden) { return kTerms + hidden * (kInputs + 2); }
-
-/// The rank of one job.
+/// The rank of one job; rl/ranks.h ranks many.
 double rank_by(const Model& model, const Sight& sight, const Rest& rest);
 
 }  // namespace berth
