@@ -17,11 +17,12 @@ Duration as_wait(double seconds) {
       std::chrono::duration<double>(std::clamp(seconds - kMinute, 0.0, kMost)));
 }
 
-/// How much one job that starts within its interval, or outside of it, changes the next intervals.
-constexpr double kStep = 0.005;
-/// Tails are kept within what a hundred errors can tell.
-constexpr double kLeastTail = -0.5;
-constexpr double kMostTail = 0.1;
+/// How far a job moves an end that it starts beyond, in logarithms of the wait.
+constexpr double kStep = 1.0 / 150;
+/// Ends move no further than this, and forget their moves within about so many jobs: what one storm
+/// of jobs did must not widen the intervals of all that come later.
+constexpr double kMostMoved = 2;
+constexpr double kForgetsIn = 5000;
 
 /// So that the next of such values is below it with probability `share`.
 double quantile(const std::vector<double>& sorted, double share) {
@@ -34,9 +35,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-StartIntervals::StartIntervals(double coverage) : coverage_(coverage) {
-  tails_.fill({(1 - coverage_) / 2, (1 - coverage_) / 2});
-}
+StartIntervals::StartIntervals(double coverage) : coverage_(coverage) {}
 
 std::size_t StartIntervals::band_of(Duration wait) {
   return std::min(kBands - 1, static_cast<std::size_t>(std::log2(stretched(wait) / kMinute)));
@@ -59,10 +58,13 @@ std::optional<StartInterval> StartIntervals::around(Time start, Time now) const 
   std::vector<double> sorted(errors.begin(), errors.end());
   std::sort(sorted.begin(), sorted.end());
   const double wait = stretched(start - now);
-  const auto at = [&](double share) {
-    return add_saturating(now, as_wait(wait * std::exp(quantile(sorted, share))));
+  const auto at = [&](double error) {
+    return add_saturating(now, as_wait(wait * std::exp(error)));
   };
-  return StartInterval{at(tails_[band].before), at(1 - tails_[band].behind)};
+  const double middle = quantile(sorted, 0.5);
+  const double low = quantile(sorted, (1 - coverage_) / 2) - from_moved_;
+  const double high = quantile(sorted, (1 + coverage_) / 2) + to_moved_;
+  return StartInterval{at(std::min(low, middle)), at(std::max(high, middle))};
 }
 
 void StartIntervals::give(JobId job, Time start, Time now) {
@@ -70,20 +72,38 @@ void StartIntervals::give(JobId job, Time start, Time now) {
     return;
   }
   if (const auto interval = around(start, now)) {
-    given_[job] = {static_cast<std::uint8_t>(band_of(start - now)), *interval};
+    given_[job] = {*interval};
   }
 }
 
-void StartIntervals::judge(const Given& given, Time at) {
-  const auto move = [&](double& tail, bool missed) {
-    const double may = (1 - coverage_) / 2;
-    tail = std::clamp(tail + kStep * (may - (missed ? 1 : 0)), kLeastTail, kMostTail);
-  };
-  move(tails_[given.band].before, at < given.interval.from);
-  move(tails_[given.band].behind, given.interval.to < at);
+void StartIntervals::learn(double& moved, bool missed) const {
+  const double may = (1 - coverage_) / 2;
+  moved = std::clamp(moved * (1 - 1 / kForgetsIn) + kStep * ((missed ? 1 : 0) - may), -kMostMoved,
+                     kMostMoved);
+}
+
+void StartIntervals::judge(Given& given, Time now, bool starts) {
+  if (given.from_open && (starts || given.interval.from < now)) {
+    learn(from_moved_, now < given.interval.from);
+    given.from_open = false;
+  }
+  if (given.to_open && (starts || given.interval.to < now)) {
+    learn(to_moved_, given.interval.to < now);
+    given.to_open = false;
+  }
+}
+
+void StartIntervals::judge_those_that_wait(Time now) {
+  for (auto& [job, given] : given_) {
+    judge(given, now, false);
+  }
+  judged_ = now;
 }
 
 void StartIntervals::note(JobId job, Time start, Time now) {
+  if (judged_ < now) {
+    judge_those_that_wait(now);
+  }
   give(job, start, now);
   const std::size_t band = band_of(start - now);
   Sample& sample = samples_[band];
@@ -112,7 +132,7 @@ void StartIntervals::note(JobId job, Time start, Time now) {
 
 void StartIntervals::started(JobId job, Time at) {
   if (const auto given = given_.find(job); given != given_.end()) {
-    judge(given->second, at);
+    judge(given->second, at, true);
     given_.erase(given);
   }
   const auto found = notes_.find(job);

@@ -10,10 +10,15 @@
 // of them would say no more than one. So one job of a band stands for each forecast, drawn by lot,
 // and forecasts that reach far count only some time apart.
 //
-// What was promised is held against what came, too (adaptive conformal inference, Gibbs and Candès,
-// 2021): when fewer jobs start outside of their first intervals than may, the intervals of that
-// band become narrower, when more do, wider. So the promise is kept in the long run even where new
-// errors are unlike old ones.
+// The newest errors alone do not keep a promise: a thousand jobs of one burst err alike, and they
+// are unlike those before. So what was promised is held against what came, for each end of the
+// intervals apart (conformal PID control: Angelopoulos, Candès and Tibshirani, 2023; here its
+// tracking of a quantile, with a leak). Each job that starts beyond its end moves that end of all
+// later intervals outwards by a little, and each one that does not, inwards by a nineteenth of
+// that, so that both balance when one in twenty starts beyond it. The moves are in logarithms of
+// the wait, and common to all bands: intervals can become wider than any error that was seen, and a
+// burst in one band warns the others. A job counts as soon as it is known on which side it falls:
+// one that still waits when its interval begins did not start before it.
 #pragma once
 
 #include <array>
@@ -65,17 +70,12 @@ class StartIntervals {
   static constexpr std::size_t kBands = 16;
   static constexpr std::size_t kMostErrors = 100;  // of a band
 
-  /// How often starts of a band are to lie before and behind the middle errors, so that they lie
-  /// outside of their intervals as often as they may.
-  struct Tails {
-    double before;
-    double behind;
-  };
-
-  /// The first interval that a job was given.
+  /// The first interval that a job was given, and which of its ends the job has not been held
+  /// against.
   struct Given {
-    std::uint8_t band = 0;
     StartInterval interval;
+    bool from_open = true;
+    bool to_open = true;
   };
 
   struct Note {
@@ -92,13 +92,17 @@ class StartIntervals {
   };
 
   void give(JobId job, Time start, Time now);
-  void judge(const Given& given, Time at);
+  void judge(Given& given, Time now, bool starts);
+  void judge_those_that_wait(Time now);
+  void learn(double& moved, bool missed) const;
   static std::size_t band_of(Duration wait);
   static Duration apart(std::size_t band);
   static bool has_note(const std::vector<Note>& notes, std::size_t band);
 
   double coverage_;
-  std::array<Tails, kBands> tails_;
+  double from_moved_ = 0;  // outwards
+  double to_moved_ = 0;
+  Time judged_{};
   std::array<std::deque<double>, kBands> errors_;  // logarithms of ratios, the newest last
   std::array<Sample, kBands> samples_;
   std::map<JobId, std::vector<Note>> notes_;

@@ -1,6 +1,8 @@
 #include "sim/foresight.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <string>
 
 #include "core/forecast.h"
@@ -11,26 +13,46 @@ namespace {
 
 constexpr std::size_t kAtOnce = 1000;
 constexpr std::size_t kForecastJobs = 1000;  // as many as the daemon follows
+/// Added to what is stretched, so that seconds do not count as large factors.
+constexpr double kMinute = 60;
+
+template <class Item, class Value>
+double quantile(const std::vector<Item>& items, double share, Value value_of) {
+  if (items.empty()) {
+    return 0;
+  }
+  std::vector<double> values;
+  std::transform(items.begin(), items.end(), std::back_inserter(values), value_of);
+  const auto at = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
 
 }  // namespace
 
 void IntervalFigures::count(double low, double high, double value) {
-  held_ += low <= value && value <= high ? 1 : 0;
-  widths_.push_back(high - low);
+  promises_.push_back({low, high, value});
 }
 
 double IntervalFigures::coverage() const {
-  return widths_.empty() ? 0 : static_cast<double>(held_) / static_cast<double>(widths_.size());
+  const auto held = std::count_if(promises_.begin(), promises_.end(), [](const Promise& promise) {
+    return promise.low <= promise.value && promise.value <= promise.high;
+  });
+  return promises_.empty() ? 0 : static_cast<double>(held) / static_cast<double>(promised());
 }
 
-double IntervalFigures::median_width_s() const {
-  if (widths_.empty()) {
-    return 0;
-  }
-  std::vector<double> widths = widths_;
-  const auto middle = widths.begin() + std::ssize(widths) / 2;
-  std::nth_element(widths.begin(), middle, widths.end());
-  return *middle;
+double IntervalFigures::median_width_s(double stretch) const {
+  return quantile(promises_, 0.5, [&](const Promise& promise) {
+    const double low = std::max(0.0, (promise.low + kMinute) / stretch - kMinute);
+    return (promise.high + kMinute) * stretch - kMinute - low;
+  });
+}
+
+double IntervalFigures::median_width_at_s(double coverage) const {
+  return median_width_s(quantile(promises_, coverage, [](const Promise& promise) {
+    const double value = promise.value + kMinute;
+    return std::max({1.0, (promise.low + kMinute) / value, value / (promise.high + kMinute)});
+  }));
 }
 
 /// A trace has no commands. What one owner runs on as many GPUs counts as the same work again.

@@ -21,13 +21,22 @@ class IntervalFigures {
  public:
   void count(double low, double high, double value);
 
-  std::size_t promised() const { return widths_.size(); }
+  std::size_t promised() const { return promises_.size(); }
   double coverage() const;
-  double median_width_s() const;
+  double median_width_s() const { return median_width_s(1); }
+  /// The same if every interval were stretched by the least factor with which this share of the
+  /// values had been held. In hindsight, to compare with intervals that hold as often.
+  double median_width_at_s(double coverage) const;
 
  private:
-  std::size_t held_ = 0;
-  std::vector<double> widths_;
+  struct Promise {
+    double low = 0;
+    double high = 0;
+    double value = 0;
+  };
+  double median_width_s(double stretch) const;
+
+  std::vector<Promise> promises_;
 };
 
 struct ForesightOptions {

@@ -30,10 +30,15 @@ TEST_P(Foreseen, StartsLieWithinTheirIntervals) {
   };
   show("starts", foresight.starts());
   show("starts as the recipe's jobs waited", foresight.raw_starts());
+  const double share = foresight.starts().coverage();
+  const double raw_width = foresight.raw_starts().median_width_at_s(share);
+  fmt::print("the latter, stretched until as many held: median width {:.0f} s\n", raw_width);
   show("lengths", foresight.lengths());
   EXPECT_GT(foresight.starts().promised(), 500U);
-  EXPECT_GE(foresight.starts().coverage(), 0.88);
-  EXPECT_LE(foresight.starts().coverage(), 0.945);  // more: they are wider than they need be
+  EXPECT_GE(share, 0.88);
+  // The aim is 0.92: they are wider than they need be. The constants were chosen on the months
+  // before, and are not to be fitted to these.
+  EXPECT_LE(share, 0.955);
   EXPECT_NEAR(foresight.lengths().coverage(), 0.9, 0.02);
 }
 
