@@ -9,6 +9,7 @@
 #include "slurm/cluster_config.h"
 #include "slurm/cluster_facts.h"
 #include "slurm/cluster_holders.h"
+#include "slurm/slurm_call.h"
 #include "slurm/slurm_words.h"
 
 namespace berth {
