@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/ioprio.h>
 #include <linux/keyctl.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -17,6 +16,11 @@
 namespace berth {
 namespace {
 
+// As <linux/ioprio.h> has them, which is C that C++ cannot read since linux-libc-dev 6.1.192.
+constexpr int kDiskOfProcess = 1;  // IOPRIO_WHO_PROCESS
+constexpr int kDiskRealTime = 1;   // IOPRIO_CLASS_RT
+constexpr int kDiskClassShift = 13;
+
 void shed_urgency() {
   const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   if (policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE) {
@@ -26,9 +30,9 @@ void shed_urgency() {
   if (::getpriority(PRIO_PROCESS, 0) < 0) {
     ::setpriority(PRIO_PROCESS, 0, 0);
   }
-  const long disk = ::syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0);
-  if (disk >= 0 && IOPRIO_PRIO_CLASS(disk) == IOPRIO_CLASS_RT) {
-    ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, 0);
+  const long disk = ::syscall(SYS_ioprio_get, kDiskOfProcess, 0);
+  if (disk >= 0 && disk >> kDiskClassShift == kDiskRealTime) {
+    ::syscall(SYS_ioprio_set, kDiskOfProcess, 0, 0);
   }
 }
 
