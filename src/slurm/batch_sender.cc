@@ -198,6 +198,7 @@ void BatchSender::send(SlurmBatch& batch) {
   }
   for (const std::uint32_t index : indices) {
     batch.elements[index].id.clear();
+    batch.elements[index].accounted.reset();
   }
   batch.state = SlurmBatch::State::Sending;
   ++batch.send;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/shim_runner.h"
+#include "slurm/squeue_table.h"
 
 namespace berth {
 
@@ -23,18 +24,22 @@ struct BatchElement {
   bool withdrawing = false;
   std::optional<StopSignal> stop = {};
   SlurmTime told_to_stop = {};
-  std::optional<SlurmTime> missing = {};  // since when squeue does not know it
-  std::optional<AttemptEnd> ended = {};   // by a signal: Slurm may know why
-  bool judged = false;                    // an answer to what became of it is under way
-  std::string id = {};                    // of its job in Slurm, without the index
-  std::string reason = {};                // as squeue has it
+  std::optional<SlurmTime> missing = {};    // since when squeue does not know it
+  std::optional<AttemptEnd> ended = {};     // by a signal: Slurm may know why
+  std::optional<SqueueRow> accounted = {};  // what sacct has said of it while it was missing
+  bool judged = false;                      // an answer to what became of it is under way
+  std::string id = {};                      // of its job in Slurm, without the index
+  std::string reason = {};                  // as squeue has it
   std::string node = {};
   std::string gpus = {};
   std::string note = {};
 
   bool is_over() const { return state == State::Over; }
   /// Slurm has it after all.
-  void found_again() { missing.reset(); }
+  void found_again() {
+    missing.reset();
+    accounted.reset();
+  }
 };
 
 struct SlurmBatch {

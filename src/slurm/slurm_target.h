@@ -76,7 +76,7 @@ class SlurmTarget final : public ShimRunner {
   Stopper stopper_{means_, books_, cancels_};
   SlurmJudge judge_{means_, books_};
   FactsWatch facts_{means_};
-  Inquiry inquiry_{means_, books_, judge_};
+  Inquiry inquiry_{means_, books_, judge_, facts_.facts()};
   QueueWatch queue_{means_, books_, cancels_, inquiry_};
   RecordWatch records_{means_, books_, cancels_, queue_};
   BatchSender sender_{means_, books_, cancels_, stopper_, queue_, facts_.facts()};

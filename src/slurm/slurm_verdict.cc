@@ -96,7 +96,7 @@ SlurmVerdict judge_unstarted(const SlurmBatch& batch, const SqueueRow* row, Slur
   } else if (cancelled) {
     over.kind = AttemptEnd::Kind::Withdrawn;
     over.cancelled_there = true;
-    over.note = "somebody cancelled it in Slurm before it started";
+    over.note = end_in_words(row == nullptr ? "CANCELLED" : row->state) + " before it started";
   } else if (const std::string words = end_in_words(row->state); !words.empty()) {
     over.note = "Slurm did not start it: " + words;
   } else {

@@ -327,6 +327,155 @@ TEST_F(Target, SqueueIsAskedNoMoreThanEveryTwoSeconds) {
   EXPECT_GE(slurm_.count("squeue"), 5U);
 }
 
+// --- what sacct tells of jobs that have vanished
+
+/// The words of a job that ran, vanished, and left no record.
+class Vanished : public SlurmWorldTest {
+ protected:
+  Vanished() { slurm_.accounting = true; }
+
+  void vanish(const std::string& sacct) {
+    start(1);
+    claim(0, "1.17");
+    slurm_.last().state = "RUNNING";
+    pass(10);
+    slurm_.sacct = sacct + "|" + slurm_.last().name + "\n";
+    slurm_.last().known = false;
+    pass(60);
+  }
+};
+
+TEST_F(Vanished, IsToldTrulyWhereThereIsAccounting) {
+  struct Told {
+    const char* sacct;
+    Kind kind;
+    int signal;
+    const char* note;
+  };
+  for (const Told& row : {
+           Told{"17|NODE_FAIL|0:0", Kind::Lost, 0, "its node failed"},
+           Told{"17|TIMEOUT|0:0", Kind::Exited, 15,
+                "it reached the time limit that Slurm had for it"},
+           Told{"17|CANCELLED by 0|0:0", Kind::Exited, 9, "root cancelled it in Slurm"},
+           Told{"17|CANCELLED by 1000|0:0", Kind::Exited, 9,
+                "the user with the number 1000 cancelled it in Slurm"},
+           Told{"17|OUT_OF_MEMORY|0:125", Kind::Exited, 9,
+                "it used more of its node's memory than it may (--slurm-option=--mem=…)"},
+           Told{"17|FAILED|0:9", Kind::Exited, 9, "it left no record: Slurm told how it ended"},
+           // What has not ended is known to sacct alone: Slurm has lost it.
+           Told{"17|RUNNING|0:0", Kind::Lost, 0,
+                "Slurm no longer knows it, and it left no record of its end"},
+       }) {
+    ends_.clear();
+    slurm_.calls.clear();
+    slurm_.jobs.clear();
+    std::filesystem::remove_all(home_ + "/lab");
+    slurm_.reset_numbers();
+    begin();
+    vanish(row.sacct);
+    EXPECT_EQ(only_end().kind, row.kind) << row.sacct;
+    EXPECT_EQ(only_end().signal, row.signal) << row.sacct;
+    EXPECT_EQ(only_end().note, row.note) << row.sacct;
+    EXPECT_EQ(only_end().cancelled_there, contains(row.sacct, "CANCELLED")) << row.sacct;
+    EXPECT_EQ(slurm_.count("sacct"), 1U) << row.sacct;
+  }
+}
+
+TEST_F(Vanished, IsLostWhereTheAccountingDoesNotAnswer) {
+  slurm_.sacct_works = false;
+  vanish("17|NODE_FAIL|0:0");
+  EXPECT_EQ(only_end().kind, Kind::Lost);
+  EXPECT_TRUE(contains(only_end().note, "no longer knows it"));
+}
+
+TEST_F(Vanished, IsLostWhereThereIsNoAccounting) {
+  slurm_.accounting = false;
+  vanish("17|NODE_FAIL|0:0");
+  EXPECT_EQ(only_end().kind, Kind::Lost);
+  EXPECT_TRUE(contains(only_end().note, "no longer knows it"));
+  EXPECT_EQ(slurm_.count("sacct"), 0U);
+}
+
+TEST_F(Vanished, TheNumberOfAnotherJobTellsNothing) {
+  start(1);
+  claim(0, "1.17");
+  slurm_.last().state = "RUNNING";
+  pass(10);
+  slurm_.sacct = "17|COMPLETED|0:0|berth-0123-another\n";
+  slurm_.last().known = false;
+  pass(60);
+  EXPECT_EQ(only_end().kind, Kind::Lost);
+}
+
+TEST_F(Vanished, ManyAreAskedAboutInOneCall) {
+  for (std::uint64_t job = 1; job <= 40; ++job) {
+    ASSERT_TRUE(target_->start(launch(job)));
+  }
+  pass(1);
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    claim(i, "1.17");
+  }
+  slurm_.last().state = "RUNNING";
+  pass(10);
+  slurm_.sacct = "17_[0-39]|NODE_FAIL|0:0|" + slurm_.last().name + "\n";
+  slurm_.last().known = false;
+  pass(60);
+  EXPECT_EQ(ends_.size(), 40U);
+  EXPECT_EQ(slurm_.count("sacct"), 1U);
+  EXPECT_EQ(slurm_.calls["sacct"][0].back(), "--jobs=17");
+}
+
+TEST_F(Vanished, IsAskedAboutOnceWhileItsProcessesRun) {
+  start(1);
+  claim(0, "1.17");
+  slurm_.last().state = "RUNNING";
+  pass(10);
+  slurm_.sacct = "17|NODE_FAIL|0:0|" + slurm_.last().name + "\n";
+  slurm_.last().known = false;
+  Fd held(::open((folder() + "/c/0").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
+  pass(120);
+  EXPECT_TRUE(ends_.empty());
+  held.reset();
+  pass(10);
+  EXPECT_EQ(only_end().note, "its node failed");
+  EXPECT_EQ(slurm_.count("sacct"), 1U);
+}
+
+TEST_F(Vanished, ACancelledJobIsNotTakenForALostSubmission) {
+  start(1);
+  slurm_.sacct = "17|CANCELLED by 1000|0:0|" + slurm_.last().name + "\n";
+  slurm_.last().known = false;  // before it was seen to be saved
+  pass(60);
+  EXPECT_EQ(slurm_.count("sbatch"), 1U);
+  EXPECT_EQ(only_end().kind, Kind::Withdrawn);
+  EXPECT_TRUE(only_end().cancelled_there);
+  EXPECT_EQ(only_end().note,
+            "the user with the number 1000 cancelled it in Slurm before it started");
+}
+
+TEST_F(Vanished, ALostSubmissionIsSentAgainAllTheSame) {
+  start(1);
+  slurm_.sacct = "17|PENDING|0:0|" + slurm_.last().name + "\n";
+  slurm_.last().known = false;
+  pass(15);
+  EXPECT_EQ(slurm_.count("sbatch"), 2U);
+  EXPECT_TRUE(ends_.empty());
+}
+
+TEST_F(Vanished, TheSignalThatEndedAJobIsExplained) {
+  start(1);
+  claim(0, "1.17");
+  slurm_.last().state = "RUNNING";
+  pass(10);
+  slurm_.sacct = "17|TIMEOUT|0:15|" + slurm_.last().name + "\n";
+  slurm_.last().known = false;
+  exit(0, "1.17", 143);
+  pass(20);
+  EXPECT_EQ(only_end().signal, 15);
+  EXPECT_EQ(only_end().note, "it reached the time limit that Slurm had for it");
+}
+
 // --- an earlier process
 
 TEST_F(Target, ASubmissionWithoutAnAnswerIsFoundByTheNextProcess) {
