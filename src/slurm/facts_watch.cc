@@ -11,14 +11,15 @@ void FactsWatch::learn() {
   }
   learning_ = true;
   next_ = now + (facts_.known() ? kPause : kPauseOfUnknown);
+  // Before the queue is asked for the first time: whether sacct can help is known by then.
+  learn_config();
+  learn_partitions();
   means_.slurm.ask({"scontrol", "--oneliner", "--details", "show", "nodes"},
                    [this](const SlurmAnswer& answer) {
-                     if (!answer.ok()) {
-                       learning_ = false;
-                       return;
+                     learning_ = false;
+                     if (answer.ok()) {
+                       facts_.nodes = read_nodes(answer.output);
                      }
-                     facts_.nodes = read_nodes(answer.output);
-                     learn_partitions();
                    });
 }
 
@@ -28,13 +29,11 @@ void FactsWatch::learn_partitions() {
                      if (answer.ok()) {
                        facts_.partitions = read_partitions(answer.output);
                      }
-                     learn_config();
                    });
 }
 
 void FactsWatch::learn_config() {
   means_.slurm.ask({"scontrol", "show", "config"}, [this](const SlurmAnswer& answer) {
-    learning_ = false;
     if (answer.ok()) {
       read_config(answer.output, facts_);
     }
