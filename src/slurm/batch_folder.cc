@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/failpoint.h"
 #include "base/fd.h"
 #include "base/read_file.h"
 #include "base/small_files.h"
@@ -75,6 +76,10 @@ std::string claim_path(const std::string& folder, std::uint32_t index) {
 }  // namespace
 
 Result<void> write_batch(const std::string& folder, const BatchOrder& order) {
+  if (const int full = BERTH_FAILPOINT("slurm.write_batch"); full != 0) {
+    errno = full;
+    return cannot(folder);
+  }
   const std::string made = folder + ".new";
   std::error_code ignored;
   std::filesystem::remove_all(made, ignored);

@@ -31,7 +31,10 @@ void raise(const Fd& event) {
 
 }  // namespace
 
-Chores::Chores() : state_(std::make_unique<State>()) {
+Chores::Chores(Where where) : state_(std::make_unique<State>()) {
+  if (where == Where::AtOnce) {
+    return;
+  }
   // Signals are for the owner's thread.
   sigset_t all;
   sigset_t before;
@@ -48,11 +51,17 @@ Chores::~Chores() {
   }
   raise(state_->stop);
   state_->changed.notify_all();
-  thread_.join();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
 }
 
 void Chores::add(Work work) {
   ++left_;
+  if (!thread_.joinable()) {
+    state_->done.push_back(work());
+    return raise(state_->event);
+  }
   {
     const std::lock_guard lock(state_->mutex);
     state_->waiting.push_back(std::move(work));

@@ -1,6 +1,7 @@
 // Chores: work that may take long, such as a call of sbatch or a look at a slow file system. A
 // thread of its own does one piece after the other, and leaves the rest of each to the owner's
-// thread. Everything but the work itself happens on the owner's thread.
+// thread. Everything but the work itself happens on the owner's thread. In tests the work may
+// happen there, too, as soon as it is added.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,9 @@ class Chores {
   using Finish = std::function<void()>;
   using Work = std::function<Finish()>;
 
-  Chores();
+  enum class Where { Thread, AtOnce };
+
+  explicit Chores(Where where = Where::Thread);
   Chores(const Chores&) = delete;
   Chores& operator=(const Chores&) = delete;
   /// Drops what has not begun, and waits for the present piece: see stop_fd().

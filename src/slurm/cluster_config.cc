@@ -7,6 +7,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "slurm/slurm_call.h"
 
 namespace berth {
 namespace {

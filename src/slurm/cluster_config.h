@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/slurm_target.h"
+#include "slurm/slurm_settings.h"
 
 namespace berth {
 

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "slurm/slurm_batch.h"
+
 namespace berth {
 
 struct SlurmStanding {
@@ -12,5 +14,8 @@ struct SlurmStanding {
   std::string node;      // if it runs
   std::string gpus;      // of that node, as CUDA_VISIBLE_DEVICES has them
 };
+
+/// `trouble`: why the cluster cannot be reached; empty: it can.
+SlurmStanding standing_of(const BatchPlace& place, const std::string& trouble);
 
 }  // namespace berth

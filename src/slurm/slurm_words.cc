@@ -76,6 +76,18 @@ constexpr std::array<std::string_view, 12> kOutage = {
     "Slurm backup controller in standby mode",
     "Resource temporarily unavailable"};
 
+std::string limit_in_words(std::string_view limit, std::string_view whose) {
+  const auto has = [&](std::string_view part) { return limit.find(part) != limit.npos; };
+  if (has("PerJob") || has("PerNode") || (has("Min") && !has("Minutes"))) {
+    return fmt::format("it asks for what {} does not allow one job: {}; it starts if that changes",
+                       whose, limit);
+  }
+  if (has("Minutes")) {
+    return fmt::format("a budget of {} is used up: {}; it starts when there is more", whose, limit);
+  }
+  return fmt::format("a limit of {} is reached: {}; it starts when others end", whose, limit);
+}
+
 }  // namespace
 
 std::string why_pending(std::string_view reason) {
@@ -92,13 +104,19 @@ std::string why_pending(std::string_view reason) {
   for (const auto& [prefix, whose] : {Words{"QOS", "its QOS"}, Words{"Assoc", "its account"},
                                       Words{"MaxMem", "its memory per CPU"}}) {
     if (word.starts_with(prefix)) {
-      return fmt::format("a limit of {} is reached: {}; it starts when others end", whose, word);
+      return limit_in_words(word, whose);
     }
   }
   return word.empty() ? "Slurm does not say why" : fmt::format("Slurm says {}", reason);
 }
 
 std::string end_in_words(std::string_view state) {
+  // Only sacct tells who it was, by number.
+  if (constexpr std::string_view kBy = "CANCELLED by "; state.starts_with(kBy)) {
+    const std::string_view user = state.substr(kBy.size());
+    return user == "0" ? "root cancelled it in Slurm"
+                       : fmt::format("the user with the number {} cancelled it in Slurm", user);
+  }
   const auto known = std::find_if(kEnds.begin(), kEnds.end(),
                                   [&](const Words& each) { return state.starts_with(each.first); });
   return known == kEnds.end() ? "" : std::string(known->second);
@@ -116,19 +134,31 @@ SlurmProblem problem_of(std::string_view errors) {
              : SlurmProblem::Refusal;
 }
 
-std::string last_complaint(std::string_view errors) {
-  std::string_view last;
-  while (!errors.empty()) {
-    const std::string_view line = trim(take_until(errors, '\n'));
-    last = line.empty() ? last : line;
-  }
+namespace {
+
+std::string_view without_heads(std::string_view line) {
   for (const std::string_view head : {"sbatch: ", "squeue: ", "scancel: ", "sinfo: ", "scontrol: ",
                                       "error: ", "Batch job submission failed: "}) {
-    if (last.starts_with(head)) {
-      last.remove_prefix(head.size());
+    if (line.starts_with(head)) {
+      line.remove_prefix(head.size());
     }
   }
-  return std::string(last);
+  return line;
+}
+
+}  // namespace
+
+std::string last_complaint(std::string_view errors) {
+  std::string_view last;
+  std::string_view limit;
+  while (!errors.empty()) {
+    const std::string_view line = without_heads(trim(take_until(errors, '\n')));
+    last = line.empty() ? last : line;
+    const bool names_limit =
+        line.find(' ') == line.npos && (line.starts_with("QOS") || line.starts_with("Assoc"));
+    limit = names_limit ? line : limit;
+  }
+  return limit.empty() || limit == last ? std::string(last) : fmt::format("{}: {}", limit, last);
 }
 
 }  // namespace berth

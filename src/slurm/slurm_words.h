@@ -22,7 +22,8 @@ enum class SlurmProblem {
 };
 SlurmProblem problem_of(std::string_view errors);
 
-/// The last line that says something, without the program's name and "error:".
+/// The last line that says something, without the program's name and "error:". A line that names a
+/// limit, such as QOSMaxSubmitJobPerUserLimit, comes first.
 std::string last_complaint(std::string_view errors);
 
 }  // namespace berth

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "slurm/read_number.h"
 
 namespace berth {
-namespace {
-
-/// "12", "12_5" or "12_[1-3,7]".
-bool read_id(std::string_view text, SqueueRow& row) {
+bool read_job_id(std::string_view text, SqueueRow& row) {
   row.id = take_until(text, '_');
   if (text.empty()) {
     return !row.id.empty();
@@ -20,8 +19,6 @@ bool read_id(std::string_view text, SqueueRow& row) {
   row.elements = read_indices(text);
   return !row.elements.empty();
 }
-
-}  // namespace
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> read_indices(std::string_view text) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges;
@@ -70,7 +67,7 @@ std::vector<SqueueRow> read_squeue(std::string_view output) {
   while (!output.empty()) {
     std::string_view line = take_until(output, '\n');
     SqueueRow row;
-    const bool known = read_id(trim(take_until(line, '|')), row);
+    const bool known = read_job_id(trim(take_until(line, '|')), row);
     row.state = trim(take_until(line, '|'));
     const std::string_view status = trim(take_until(line, '|'));
     row.reason = trim(take_until(line, '|'));
@@ -82,6 +79,18 @@ std::vector<SqueueRow> read_squeue(std::string_view output) {
     }
   }
   return rows;
+}
+
+const SqueueRow* find_row(const std::vector<SqueueRow>& rows, std::string_view name,
+                          std::uint32_t index) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const SqueueRow& row) {
+    return row.name == name &&
+           (row.elements.empty() ||
+            std::any_of(row.elements.begin(), row.elements.end(), [&](const auto& range) {
+              return range.first <= index && index <= range.second;
+            }));
+  });
+  return found == rows.end() ? nullptr : &*found;
 }
 
 }  // namespace berth

@@ -28,6 +28,13 @@ inline constexpr std::string_view kSqueueFormat =
 /// Lines that make no sense are left out.
 std::vector<SqueueRow> read_squeue(std::string_view output);
 
+/// "12", "12_5" or "12_[1-3,7]". False when that makes no sense.
+bool read_job_id(std::string_view text, SqueueRow& row);
+
+/// The row of an element of the job with this name; nullptr: there is none.
+const SqueueRow* find_row(const std::vector<SqueueRow>& rows, std::string_view name,
+                          std::uint32_t index);
+
 /// "1-3,7,9-20:2%5". Empty when that makes no sense.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> read_indices(std::string_view text);
 /// The other way round, for sbatch; the indices are in order.

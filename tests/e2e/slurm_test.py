@@ -1,8 +1,10 @@
 """Jobs for a cluster, against a stand-in for Slurm's commands: what sbatch is asked, and that each
 job runs once whatever is killed. tests/slurm has the same on a real cluster."""
 
+import glob
 import json
 import os
+import signal
 import subprocess
 import time
 import unittest
@@ -25,8 +27,8 @@ class Slurm(DaemonCase):
         with open(self.fake + "/calls", encoding="utf-8") as file:
             return [call[1:] for call in map(json.loads, file) if call[0] == name]
 
-    def until(self, what, holds):
-        end = time.monotonic() + DEADLINE
+    def until(self, what, holds, deadline=DEADLINE):
+        end = time.monotonic() + deadline
         while not (value := holds()):
             self.assertLess(time.monotonic(), end, f"{what} did not come")
             time.sleep(0.05)
@@ -35,6 +37,12 @@ class Slurm(DaemonCase):
     def switch(self, name, text=""):
         with open(f"{self.fake}/{name}", "w", encoding="utf-8") as file:
             file.write(text)
+
+    def over(self, number):
+        """Also where squeue is slow, and therefore asked seldom."""
+        return self.until(f"the end of job {number}", lambda: next(
+            (job for job in self.jobs() if job["id"] == number
+             and job["state"] not in ("queued", "starting", "running")), None), 3 * DEADLINE)
 
     def wait(self, *words):
         return self.berth("wait", *words, code=None)
@@ -79,13 +87,88 @@ class Slurm(DaemonCase):
         self.assertEqual(self.jobs()[0]["state"], "succeeded")
 
     def test_a_refusal_ends_the_job_with_slurms_words(self):
-        self.switch("refuse", "Job violates accounting/QOS policy (job submit limit)")
+        self.switch("refuse", "sbatch_limit.txt")
         self.berth("submit", "--on", "slurm", "--", "true")
         self.wait("1")
         job = self.jobs()[0]
         self.assertEqual(job["state"], "failed")
+        self.assertIn("QOSMaxSubmitJobPerUserLimit", job["reason"])
         self.assertIn("job submit limit", job["reason"])
         self.assertEqual(len(self.calls("sbatch")), 1)
+
+    def test_a_limit_is_told_and_waited_for(self):
+        for number, (limit, words) in enumerate((
+                ("QOSMaxJobsPerUserLimit", "a limit of its QOS is reached"),
+                ("AssocGrpGRES", "a limit of its account is reached")), 1):
+            self.switch("limit", limit)
+            self.berth("submit", "--on", "slurm", "--", "true")
+            why = self.until("the reason",
+                             lambda: limit in (w := self.berth("why", str(number))) and w)
+            self.assertIn(words, why)
+            self.assertEqual(self.jobs()[-1]["state"], "queued")
+            os.remove(self.fake + "/limit")
+            self.over(number)
+            self.assertEqual(len(self.calls("sbatch")), number)
+        self.assertEqual([job["state"] for job in self.jobs()], ["succeeded"] * 2)
+
+    def test_sbatch_answers_after_the_time_is_over(self):
+        self.berth("daemon", "stop")
+        with open(self.home + "/clusters", "w", encoding="utf-8") as file:
+            file.write("[slurm]\npatience = 1s\n")
+        self.start_daemon()
+        self.switch("slow", "4")
+        self.berth("submit", "--on", "slurm", "--", f"echo x >>{self.path('runs')}; sleep 5")
+        self.wait("1")
+        self.assertEqual(self.jobs()[0]["state"], "succeeded")
+        self.assertEqual(len(self.calls("sbatch")), 1)
+        with open(self.path("runs"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "x\n")
+
+    def test_a_full_folder_is_told_and_waited_for(self):
+        self.berth("daemon", "stop")
+        self.start_daemon(failpoints="slurm.write_batch=errno:28*1")
+        self.berth("submit", "--on", "slurm", "--", "true")
+        self.until("the reason", lambda: "No space left" in self.berth("why", "1"))
+        self.assertEqual(self.jobs()[0]["state"], "queued")
+        self.wait("1")
+        self.assertEqual(self.jobs()[0]["state"], "succeeded")
+
+    def test_an_end_that_cannot_be_written_is_tried_again(self):
+        folder = self.home + "/slurm/slurm/berth-*/x"
+        self.berth("submit", "--on", "slurm", "--", f"cd {folder} && mkdir .0; exit 5")
+        # What the end is written to first.
+        (blocked,) = self.until("the folder", lambda: glob.glob(folder + "/.0"))
+        os.rmdir(blocked)
+        self.wait("1")
+        self.assertEqual(self.ends()[0][:2], ("failed", 5))
+
+    def vanish(self):
+        """A job whose script is killed with it, and which squeue forgets."""
+        self.berth("submit", "--on", "slurm", "--",
+                   f"echo $$ >{self.path('pid')}.new; mv {self.path('pid')}.new {self.path('pid')}; "
+                   "exec sleep 1000")
+        self.until("a start", lambda: os.path.exists(self.path("pid"))
+                   and self.jobs()[0]["state"] == "running")
+        for name in (self.fake + "/pid.1_0", self.path("pid")):
+            with open(name, encoding="utf-8") as file:
+                os.kill(int(file.read()), signal.SIGKILL)
+        return self.over(1)
+
+    def test_without_accounting_a_job_that_vanished_is_lost(self):
+        job = self.vanish()
+        self.assertEqual(job["state"], "lost")
+        self.assertIn("no longer knows it", job["reason"])
+        self.assertEqual(self.calls("sacct"), [])
+
+    def test_accounting_tells_why_a_job_vanished(self):
+        self.switch("accounting")
+        self.switch("sacct", "1|NODE_FAIL|0:0|NAME")
+        job = self.vanish()
+        self.assertEqual(job["state"], "lost")
+        self.assertIn("its node failed", job["reason"])
+        self.assertEqual(self.calls("sacct"), [
+            ["--noheader", "--parsable2", "--allocations", "--format=JobID,State,ExitCode,JobName",
+             "--jobs=1"]])
 
     def test_a_submission_that_slurm_loses_is_sent_again(self):
         self.switch("lose")

@@ -1,9 +1,13 @@
 // What Slurm's commands print, as recorded from Slurm 22.05.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <map>
 
 #include "base/read_file.h"
 #include "slurm/cluster_config.h"
 #include "slurm/cluster_facts.h"
+#include "slurm/sacct_table.h"
 #include "slurm/slurm_words.h"
 #include "slurm/squeue_table.h"
 #include "slurm/wrapper.h"
@@ -42,6 +46,44 @@ TEST(SqueueTable, ReadsEndedJobs) {
   EXPECT_TRUE(cancelled);
 }
 
+TEST(SqueueTable, TellsLimits) {
+  std::map<std::string, std::string> whys;
+  for (const SqueueRow& row : read_squeue(recorded("squeue_limits.txt"))) {
+    if (row.state == "PENDING") {
+      whys[row.name] = why_pending(row.reason);
+    }
+  }
+  EXPECT_EQ(whys, (std::map<std::string, std::string>{
+                      {"berth-aaaa-11",
+                       "a limit of its QOS is reached: QOSMaxJobsPerUserLimit; it starts when "
+                       "others end"},
+                      {"berth-aaaa-14",
+                       "it asks for what its QOS does not allow one job: "
+                       "QOSMaxWallDurationPerJobLimit; it starts if that changes"},
+                      {"berth-aaaa-18",
+                       "a limit of its account is reached: AssocGrpGRES; it starts when others "
+                       "end"}}));
+}
+
+TEST(SacctTable, ReadsEndedJobs) {
+  const std::vector<SqueueRow> rows = read_sacct(recorded("sacct.txt"));
+  const auto state = [&](const char* name, std::uint32_t index) {
+    const SqueueRow* const row = find_row(rows, name, index);
+    return row == nullptr ? "unknown" : fmt::format("{} {}", row->state, row->status);
+  };
+  EXPECT_EQ(state("berth-aaaa-1", 1), "COMPLETED 0");
+  EXPECT_EQ(state("berth-aaaa-2", 0), "FAILED 768");
+  EXPECT_EQ(state("berth-aaaa-3", 0), "TIMEOUT 0");
+  EXPECT_EQ(state("berth-aaaa-4", 1), "NODE_FAIL 0");
+  EXPECT_EQ(state("berth-aaaa-5", 0), "CANCELLED by 0 0");
+  EXPECT_EQ(state("berth-aaaa-7", 0), "FAILED 9");
+  EXPECT_EQ(state("berth-aaaa-9", 3), "CANCELLED by 0 0");
+  // Cancelled apart from its array while it waited: sacct 22.05 does not know such an element.
+  EXPECT_EQ(state("berth-aaaa-9", 2), "unknown");
+  EXPECT_TRUE(read_sacct("").empty());
+  EXPECT_TRUE(read_sacct("8|PENDING|0:0|berth-aaaa-8\n8|RUNNING|0:0|berth-aaaa-8\n").empty());
+}
+
 TEST(SqueueTable, ReadsAndWritesIndices) {
   using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   EXPECT_EQ(read_indices("1-3,7,10-14:2%5"),
@@ -67,6 +109,8 @@ TEST(ClusterFacts, ReadsNodesPartitionsAndLimits) {
   EXPECT_EQ(facts.find_partition("")->longest, "UNLIMITED");
   EXPECT_EQ(facts.array_size, 10001U);
   EXPECT_FALSE(facts.accounting);
+  read_config(recorded("config_accounting.txt"), facts);
+  EXPECT_TRUE(facts.accounting);
 }
 
 TEST(SlurmWords, TellReasons) {
@@ -81,17 +125,31 @@ TEST(SlurmWords, TellReasons) {
 }
 
 TEST(SlurmWords, TellOutagesFromRefusals) {
-  EXPECT_EQ(problem_of("sbatch: error: Batch job submission failed: Unable to contact slurm "
-                       "controller (connect failure)"),
-            SlurmProblem::Outage);
+  for (const char* down : {"sbatch_down.txt", "squeue_down.txt", "scontrol_down.txt"}) {
+    EXPECT_EQ(problem_of(recorded(down)), SlurmProblem::Outage) << down;
+    EXPECT_TRUE(last_complaint(recorded(down))
+                    .ends_with("Unable to contact slurm controller (connect failure)"));
+  }
   EXPECT_EQ(problem_of("sbatch: error: Batch job submission failed: Socket timed out on send/recv "
                        "operation"),
             SlurmProblem::Outage);
-  const std::string refused =
-      "sbatch: error: invalid partition specified: nope\n"
-      "sbatch: error: Batch job submission failed: Invalid partition name specified\n";
-  EXPECT_EQ(problem_of(refused), SlurmProblem::Refusal);
-  EXPECT_EQ(last_complaint(refused), "Invalid partition name specified");
+  for (const auto& [file, complaint] :
+       {std::pair{"sbatch_partition.txt", "Invalid partition name specified"},
+        {"sbatch_qos.txt", "Invalid qos specification"},
+        {"sbatch_account.txt", "Invalid account or account/partition combination specified"},
+        {"sbatch_limit.txt",
+         "QOSMaxSubmitJobPerUserLimit: Job violates accounting/QOS policy (job submit limit, "
+         "user's size and/or time limits)"}}) {
+    EXPECT_EQ(problem_of(recorded(file)), SlurmProblem::Refusal) << file;
+    EXPECT_EQ(last_complaint(recorded(file)), complaint);
+  }
+}
+
+TEST(SlurmWords, TellEnds) {
+  EXPECT_EQ(end_in_words("NODE_FAIL"), "its node failed");
+  EXPECT_EQ(end_in_words("CANCELLED"), "somebody cancelled it in Slurm");
+  EXPECT_EQ(end_in_words("CANCELLED by 0"), "root cancelled it in Slurm");
+  EXPECT_EQ(end_in_words("COMPLETED"), "");
 }
 
 TEST(Wrapper, KeepsEachElementOnALine) {

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -94,7 +95,20 @@ class SlurmCase(DaemonCase):
         except FileNotFoundError:
             return []
 
+    def heal(self):
+        """What an administrator does after crashes of slurmctld: nodes that it drained, and idle
+        nodes whose GPUs it takes for used, are put back to work."""
+        for line in self.slurm("scontrol", "-o", "-d", "show", "nodes").splitlines():
+            node = re.search(r"NodeName=(\S+)", line)[1]
+            drained = "+DRAIN" in line
+            leaks = "State=IDLE " in line and not re.search(r"GresUsed=gpu:\w+:0\(", line)
+            if drained or leaks:
+                if leaks:
+                    self.slurm("scontrol", "update", f"NodeName={node}", "State=DOWN",
+                               "Reason=test")
+                self.slurm("scontrol", "update", f"NodeName={node}", "State=RESUME")
+
     def wait_all(self, deadline=300):
-        self.until("the end of all jobs",
-                   lambda: all(job["state"] not in ("queued", "starting", "running", "held")
-                               for job in self.jobs()), deadline)
+        open_states = ("queued", "starting", "running", "held")
+        self.until("the end of all jobs", lambda: self.heal() or all(
+            job["state"] not in open_states for job in self.jobs()), deadline)

@@ -3,7 +3,6 @@ nothing runs twice, and each job's outcome is what its own ledger says."""
 
 import os
 import random
-import re
 import time
 import unittest
 
@@ -44,19 +43,6 @@ class Storm(SlurmCase):
         self.until("the end of all jobs", lambda: self.heal() or all(
             job["state"] not in ("queued", "starting", "running") for job in self.jobs()), 900)
         self.check(total)
-
-    def heal(self):
-        """What an administrator does after crashes of slurmctld: nodes that it drained, and idle
-        nodes whose GPUs it takes for used, are put back to work."""
-        for line in self.slurm("scontrol", "-o", "-d", "show", "nodes").splitlines():
-            node = re.search(r"NodeName=(\S+)", line)[1]
-            drained = "+DRAIN" in line
-            leaks = "State=IDLE " in line and not re.search(r"GresUsed=gpu:\w+:0\(", line)
-            if drained or leaks:
-                if leaks:
-                    self.slurm("scontrol", "update", f"NodeName={node}", "State=DOWN",
-                               "Reason=storm")
-                self.slurm("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
     def check(self, total):
         begun = {}

@@ -7,6 +7,7 @@
 #include "cli/toolkit/table.h"
 #include "daemon/cluster_look.h"
 #include "slurm/cluster_config.h"
+#include "slurm/slurm_call.h"
 #include "slurm/slurm_words.h"
 
 namespace berth {
