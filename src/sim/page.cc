@@ -12,7 +12,7 @@ constexpr std::string_view kStyle =
     "background:#fafafa}table{border-collapse:collapse;font-size:13px}"
     "th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
     "th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:#fafafa}"
-    ".wide{overflow-x:auto}"
+    "h1,h2{overflow-wrap:anywhere}.wide{overflow-x:auto}"
     "svg{display:block;box-sizing:border-box;width:100%;min-width:700px;height:auto;border:1px "
     "solid #ddd;margin:.4em 0}"
     "@media(prefers-color-scheme:dark){body,th:first-child,td:first-child{background:#1b1b1b}"

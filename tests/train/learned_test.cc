@@ -50,6 +50,34 @@ TEST(LearnedGuard, NobodyWhoComesAfterAJobIsDuePassesIt) {
   EXPECT_GT(passed, 0);  // the model does what it can
 }
 
+/// The same with a job that wants all devices, whatever a model does when a job does not fit: what
+/// comes after the job is due goes past it only if it is gone when the job starts.
+TEST(LearnedGuard, WideJobsAreNotStarvedByNarrowOnes) {
+  Workload workload;
+  for (std::int64_t i = 0; i < 800; ++i) {  // half as much again as the devices can do
+    SimJob& job = workload.jobs.emplace_back();
+    job.submit = Time(std::chrono::seconds(10 * i));
+    job.duration = job.expected = std::chrono::minutes(1);
+    job.gpus = i == 20 ? 4 : 1;
+  }
+  const Machine machine = *parse_machine("4");
+  const auto expected = estimates(workload, {}, 1);
+  for (const Starts starts : {Starts::Hold, Starts::Backfill, Starts::Pass}) {
+    Model model = hostile_model();
+    model.starts = starts;
+    const Result<SimRun> run = simulate(workload, expected, machine, make_learned(model), {});
+    ASSERT_TRUE(run) << run.error().message;
+    const JobOutcome& wide = run->outcomes[20];
+    const Time due = workload.jobs[20].submit + window_of(std::chrono::minutes(1)) + model.grace;
+    for (std::size_t k = 21; k < workload.jobs.size(); ++k) {
+      if (workload.jobs[k].submit > due && run->outcomes[k].started < wide.started) {
+        EXPECT_LE(run->outcomes[k].ended, wide.started) << starts_name(starts) << " " << k;
+      }
+    }
+    EXPECT_LT(wide.started, workload.jobs.back().submit) << starts_name(starts);
+  }
+}
+
 TEST(LearnedGuard, ModelsWhoseRanksAreNoNumbersLeaveTheOrderToTheDefault) {
   const Machine machine = *parse_machine("1");
   const Workload workload = *generate("poisson:n=100,load=1.5", machine, 3);
