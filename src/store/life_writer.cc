@@ -33,8 +33,10 @@ Result<void> LifeWriter::prepare() {
        {set_claim_, "UPDATE jobs SET claim = ?2, memory_retries = ?3 WHERE id = ?1"},
        {set_weight_, "UPDATE jobs SET weight = ?3 WHERE id BETWEEN ?1 AND ?2"},
        {insert_attempt_,
-        "INSERT OR REPLACE INTO attempts(job, attempt, devices, begun, stdout, stderr) "
+        "INSERT INTO attempts(job, attempt, devices, begun, stdout, stderr) "
         "VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
+       {drop_unstarted_,
+        "DELETE FROM attempts WHERE job = ?1 AND attempt = ?2 AND started IS NULL AND ended IS NULL"},
        {job_starting_, "UPDATE jobs SET state = ?2, attempt = ?3, started = NULL WHERE id = ?1"},
        {start_attempt_,
         "UPDATE attempts SET pid = ?3, started = ?4 WHERE job = ?1 AND attempt = ?2"},
@@ -108,12 +110,22 @@ Result<void> LifeWriter::write(const BeginAttempt& change) {
     return Failure(before.error());
   }
   const std::string devices = encode_list(attempt.devices);
-  if (Result<void> done = insert_attempt_.run(attempt.job.value, attempt.attempt, Blob{devices},
-                                              attempt.begun.time_since_epoch().count(),
-                                              std::string_view(attempt.stdout_path),
-                                              std::string_view(attempt.stderr_path));
-      !done) {
-    return done;
+  const auto insert = [&] {
+    return insert_attempt_.run(attempt.job.value, attempt.attempt, Blob{devices},
+                               attempt.begun.time_since_epoch().count(),
+                               std::string_view(attempt.stdout_path),
+                               std::string_view(attempt.stderr_path));
+  };
+  Result<void> inserted = insert();
+  if (!inserted && *before == JobPhase::Queued && inserted.error().code == ErrorCode::Refused) {
+    // It was taken back before it started, and begins anew.
+    if (Result<void> dropped = drop_unstarted_.run(attempt.job.value, attempt.attempt); !dropped) {
+      return dropped;
+    }
+    inserted = insert();
+  }
+  if (!inserted) {
+    return inserted;
   }
   Result<void> done =
       job_starting_.run(attempt.job.value, static_cast<int>(JobPhase::Starting), attempt.attempt);

@@ -36,6 +36,7 @@ class LifeWriter {
   Statement set_claim_;
   Statement set_weight_;
   Statement insert_attempt_;
+  Statement drop_unstarted_;
   Statement job_starting_;
   Statement start_attempt_;
   Statement job_running_;

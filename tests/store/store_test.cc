@@ -194,6 +194,21 @@ TEST_F(StoreTest, WrongChangesAreRefusedAndLeaveNothing) {
   EXPECT_TRUE(store_->commit());
 }
 
+TEST_F(StoreTest, AnAttemptThatWasTakenBackBeginsAnew) {
+  open();
+  const JobId id = add(*store_, job_named("one"));
+  ASSERT_TRUE(store_->attempts().begin({id, 1, {"a"}, at(0), at(0), 0, "first", "", {}}));
+  ASSERT_TRUE(store_->jobs().set_waiting(id, false, Time{}));
+  ASSERT_TRUE(store_->attempts().begin({id, 1, {"b"}, at(5), at(0), 0, "second", "", {}}));
+  ASSERT_EQ(store_->attempts().of(id)->size(), 1u);
+  EXPECT_EQ(store_->attempts().of(id)->front().stdout_path, "second");
+  ASSERT_TRUE(store_->attempts().start(id, 1, 7, at(6)));
+  ASSERT_TRUE(store_->jobs().set_waiting(id, false, Time{}));
+  EXPECT_EQ(store_->attempts().begin({id, 1, {}, at(7), at(0), 0, "", "", {}}).error().code,
+            ErrorCode::Refused)
+      << "it has run";
+}
+
 TEST_F(StoreTest, LiveJobsInOrder) {
   open();
   std::vector<std::uint64_t> expected;
