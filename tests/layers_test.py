@@ -76,6 +76,7 @@ PATH_CALLS = {
     "gpu/locks/device_locks.cc": (2, "the lock folder, which everybody may write to: it follows no link"),
     "gpu/locks/lock_attempt.cc": (5, "likewise"),
     "gpu/locks/lock_folder.cc": (18, "likewise"),
+    "gpu/locks/lock_wishes.cc": (1, KERNEL + ": the lock folder, by its descriptor"),
     "gpu/mps/mps_place.cc": (3, "/tmp itself, and /proc; what is below goes by base/foreign_file"),
     "gpu/mps/mps_process.cc": (4, OWN + ", and " + KERNEL),
     "gpu/pci.cc": (1, KERNEL),

@@ -215,6 +215,8 @@ class Folders(LocksCase):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.release("gate")
         self.eventually(lambda: self.job(1)["state"] == "succeeded")
+        # The daemon keeps the devices for a while, and gives them up to whoever asks.
+        self.assertIn("true", self.try_berth("run", "--gpus", "0,1", input="@gpus=2 echo true\n").stdout)
         self.assertEqual(self.all_names(), [])
 
     def fill(self):
