@@ -42,10 +42,11 @@ TEST(Messages, Commands) {
 TEST(Messages, Status) {
   EXPECT_AGAIN(
       parse_status_reply,
-      R"({"version":1,"pid":12,"policy":"priority","placement":"pack","oom_risk":0.010000,)"
+      R"({"version":1,"pid":12,"policy":"priority","policy_trouble":"","shadow":"rl","shadow_report":"",)"
+      R"("placement":"pack","oom_risk":0.010000,)"
       R"("owners":"project","paused":false,)"
       R"("gpus":4,"listen":"","home":"/home/ann/.berth","uid":1000,"user":"ann","version_text":"0.1.0",)"
-      R"("started":1700000000.125,"hostname":"a","jobs":{"failed":0,"queued":2},)"
+      R"("started":1700000000.125,"hostname":"a","clusters":["lab"],"jobs":{"failed":0,"queued":2},)"
       R"("load":{"longest_turn_s":0.001250,"longest_turn":"GET /v1","longest_turn_ended":1700000001.000,)"
       R"("longest_turn_lately_s":0.000000,"slow_turns":0,"memory_bytes":1048576,)"
       R"("users":[{"uid":0,"user":"root","connections":1,"most_connections":2000,"streams":0,"most_streams":512,)"
