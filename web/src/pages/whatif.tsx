@@ -67,7 +67,10 @@ async function compute(names: string[]) {
 
 function Choices({ present }: { present: string }) {
   const { chosen } = question.value;
-  const known = policies.value?.policies ?? [];
+  const known = policies.value?.policies;
+  if (!known) {
+    return null; // a list that grows under the pointer is no use
+  }
   // What is in use may have been given by hand and be in no list.
   const isKnown = known.some(({ name }) => name === present);
   const about = known.find(({ name }) => name === kindOf(present))?.about ?? "";
