@@ -190,9 +190,10 @@ class Slurm(DaemonCase):
             self.assertEqual(file.read(), "x\nx\n")
 
     def test_where_a_job_runs_is_told(self):
-        self.make_gates("gate")
+        self.make_gates("gate0", "gate1")
         self.assertEqual(self.status()["clusters"], ["slurm"])
-        self.berth("submit", "--on", "slurm", "--array", "2", "--", f"read x <{self.path('gate')}")
+        self.berth("submit", "--on", "slurm", "--array", "2", "--",
+                   f"read x <{self.path('gate')}$BERTH_ARRAY_INDEX")
         job = self.until("a start", lambda: next(
             (job for job in self.jobs() if job["state"] == "running" and "node" in job), None))
         self.assertEqual((job["on"], job["node"], job["gpus"]), ("slurm", "n1", ["n1:0"]))
@@ -201,8 +202,8 @@ class Slurm(DaemonCase):
                       self.berth("show", str(job["id"])))
         devices = json.loads(self.berth("gpus", "--on", "slurm", "--json"))["devices"]
         self.assertEqual([device.get("user") for device in devices], ["ann"] + [None] * 11)
-        for _ in range(2):
-            self.release("gate")
+        for index in range(2):
+            self.release(f"gate{index}")
         self.wait("1-2")
         self.assertNotIn("slurm_job", self.jobs()[0])
 
